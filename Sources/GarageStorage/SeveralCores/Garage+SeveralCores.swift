@@ -2,22 +2,23 @@ internal import CGarage
 internal import Synchronization
 
 extension Garage {
-  /// Whether calls that code many objects may use several of the machine's cores; true from the beginning.
+  /// Whether calls that code many objects may use several of the machine's cores. True by default.
   ///
-  /// ``retrieveAll(_:)`` and ``parkAll(_:)`` then run `init(from:)` and `encode(to:)` of different objects at the same time,
-  /// on the caller's thread and in tasks that see its task-local values. That is for types that are bound to no actor,
-  /// for values, and for records that refer to no others; results and their order are the same. Processor time is not
-  /// saved by it: set this to false where other work needs the cores, or where a type's code may not run twice at a time.
-  /// Inside of a transaction one thread does all.
+  /// ``retrieveAll(_:)`` and ``parkAll(_:)`` then run `init(from:)` and `encode(to:)` of different objects at the same time, on
+  /// the caller's thread and in tasks that see its task-local values. They do so for types that are bound to no actor, for
+  /// values, and for records that refer to no others. Results and their order are the same. Processor time is not saved: set
+  /// this to false if other work needs the cores, or if a type's code may not run twice at a time. Inside a transaction one
+  /// thread does everything.
   public var usesSeveralCores: Bool {
     get { severalCores.load(ordering: .relaxed) }
     set { severalCores.store(newValue, ordering: .relaxed) }
   }
 
-  /// Whether a call that begins here may use several cores.
+  /// Whether a call that begins now may use several cores.
   ///
-  /// Not inside of a transaction: users' code that calls the garage while it is coded would wait on another thread for the
-  /// one that holds that transaction, which waits for the code. On the same thread it is served or told no.
+  /// It may not inside a transaction. Users' code that is being coded may call the garage. On another thread that call would
+  /// wait for the thread that holds the transaction, which itself waits for that code. On the same thread the call is served,
+  /// or refused at once.
   @usableFromInline
   var mayUseSeveralCores: Bool {
     CoreCount.helpers > 0 && usesSeveralCores && garage_transaction_count() == 0
@@ -25,7 +26,7 @@ extension Garage {
 
   /// All objects of this type, in the order of their identifiers.
   ///
-  /// Many that refer to nothing are decoded on several cores, unless ``usesSeveralCores`` is false.
+  /// If there are many that refer to nothing, they are decoded on several cores, unless ``usesSeveralCores`` is false.
   ///
   /// - Throws: as ``GarageReading/retrieveAll(_:)``.
   @inlinable
@@ -45,12 +46,12 @@ extension Garage {
 
 // MARK: - Parking
 
-// Beside those of `GarageWriting`, for elements that other threads may encode.
+// Overloads of the verbs of `GarageWriting`, for elements that other threads may encode.
 extension Garage {
   /// Parks objects and everything they refer to, all in one write.
   ///
-  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
-  /// false.
+  /// If there are many, and they hold no objects with records of their own, they are encoded on several cores, unless
+  /// ``usesSeveralCores`` is false.
   ///
   /// - Throws: as ``GarageWriting/parkAll(_:)``.
   public func parkAll<S: Sequence>(_ objects: S) throws
@@ -60,8 +61,8 @@ extension Garage {
 
   /// Parks values and everything they refer to, all in one write. Values are identified by their content.
   ///
-  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
-  /// false.
+  /// If there are many, and they hold no objects with records of their own, they are encoded on several cores, unless
+  /// ``usesSeveralCores`` is false.
   ///
   /// - Throws: as ``GarageWriting/parkAll(_:)``.
   public func parkAll<S: Sequence>(_ values: S) throws
@@ -71,8 +72,8 @@ extension Garage {
 
   /// Parks objects and everything they refer to, all in one write.
   ///
-  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
-  /// false.
+  /// If there are many, and they hold no objects with records of their own, they are encoded on several cores, unless
+  /// ``usesSeveralCores`` is false.
   ///
   /// - Throws: as ``GarageWriting/parkAll(_:)``.
   public func parkAll<S: Sequence>(_ objects: S) throws
@@ -82,8 +83,8 @@ extension Garage {
 
   /// Parks objects and everything they refer to, all in one write.
   ///
-  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
-  /// false. Committing, and waiting for it, happens elsewhere.
+  /// If there are many, and they hold no objects with records of their own, they are encoded on several cores, unless
+  /// ``usesSeveralCores`` is false. The commit is made, and waited for, on a thread of the library's.
   ///
   /// - Throws: as ``park(_:)-(T)`` for tasks.
   nonisolated(nonsending)
@@ -94,8 +95,8 @@ extension Garage {
 
   /// Parks values and everything they refer to, all in one write. Values are identified by their content.
   ///
-  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
-  /// false. Committing, and waiting for it, happens elsewhere.
+  /// If there are many, and they hold no objects with records of their own, they are encoded on several cores, unless
+  /// ``usesSeveralCores`` is false. The commit is made, and waited for, on a thread of the library's.
   ///
   /// - Throws: as ``park(_:)-(T)`` for tasks.
   nonisolated(nonsending)
@@ -106,8 +107,8 @@ extension Garage {
 
   /// Parks objects and everything they refer to, all in one write.
   ///
-  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
-  /// false. Committing, and waiting for it, happens elsewhere.
+  /// If there are many, and they hold no objects with records of their own, they are encoded on several cores, unless
+  /// ``usesSeveralCores`` is false. The commit is made, and waited for, on a thread of the library's.
   ///
   /// - Throws: as ``park(_:)-(T)`` for tasks.
   nonisolated(nonsending)

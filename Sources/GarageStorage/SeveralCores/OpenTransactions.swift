@@ -1,8 +1,8 @@
 internal import CGarage
 
-/// The transactions that the thread which makes this has open, for threads that work for it until it goes on.
+/// The open transactions of the thread that makes this value, for threads that work for it until it goes on.
 ///
-/// Unchecked: it says which storages they belong to, by address. These are there as long as the transactions are.
+/// Unchecked: it holds the addresses of their storages, which exist as long as the transactions do.
 struct OpenTransactions: @unchecked Sendable {
   private let transactions: [garage_transaction]
 
@@ -10,8 +10,8 @@ struct OpenTransactions: @unchecked Sendable {
     transactions = (0..<garage_transaction_count()).map { garage_transaction_at($0) }
   }
 
-  /// Runs `body` as if the calling thread had them open: what would be refused to the one that has is refused here, such as
-  /// closing the storage, and what would not wait there does not wait here.
+  /// Runs `body` as if the calling thread had these transactions open. Calls that would be refused on the first thread, such as
+  /// closing the storage, are refused here, and calls that would not wait there do not wait here.
   func marking(_ body: () -> Void) {
     for transaction in transactions { garage_push_transaction(transaction.lifetime, transaction.is_write) }
     defer { for _ in transactions { garage_pop_transaction() } }

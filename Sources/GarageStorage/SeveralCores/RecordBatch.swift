@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Records of one type, copied from a scan, and the objects that were decoded from them.
+/// Records of one type that were copied from a scan, and the objects that were decoded from them.
 ///
-/// Unchecked: whoever decodes it has it alone, and its maker looks when ``isDone`` says so.
+/// Unchecked: while it is being decoded only one thread uses it, and its maker uses it again only when ``isDone`` is true.
 final class RecordBatch<T>: @unchecked Sendable {
-  // No access overlaps another: to look whether that is so takes a part of the time of copying a record.
+  // Accesses never overlap. Checking that would take a part of the time that copying a record takes.
   @exclusivity(unchecked) private var bytes: [UInt8] = []
   @exclusivity(unchecked) private var ends: [(key: Int, record: Int)] = []
-  /// Nil where it could not be decoded without the transaction.
+  /// Nil if the records could not be decoded without the transaction.
   private var result: Result<MovedObjects<T>, any Error>?
   private let isDecoded = Atomic<Bool>(false)
 
-  /// How many bytes are decoded in one go: some hundred microseconds' work.
+  /// How many bytes are decoded in one go, which takes some hundred microseconds.
   private static var byteCount: Int { 64 << 10 }
 
   var isFull: Bool { bytes.count >= RecordBatch.byteCount }
@@ -38,7 +38,7 @@ final class RecordBatch<T>: @unchecked Sendable {
     }
   }
 
-  /// Notes what came of it, for its maker. Nil leaves it to the maker.
+  /// Notes the result for the maker. Nil leaves the decoding to the maker.
   func end(_ result: Result<MovedObjects<T>, any Error>?) {
     self.result = result
     if result != nil { (bytes, ends) = ([], []) }
@@ -47,7 +47,7 @@ final class RecordBatch<T>: @unchecked Sendable {
 
   var isDone: Bool { isDecoded.load(ordering: .acquiring) }
 
-  /// What came of it, once it is done.
+  /// The result, once it is done.
   func takeResult() -> Result<MovedObjects<T>, any Error>? {
     defer { result = nil }
     return result

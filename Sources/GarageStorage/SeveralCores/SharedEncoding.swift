@@ -1,12 +1,12 @@
 internal import GarageCoding
 internal import Synchronization
 
-// Encoding many objects with several cores.
+// Encodes many objects on several cores.
 
 extension Garage {
-  /// The records of objects and of all that they refer to, encoded with the machine's other cores where that pays: where
-  /// there are many, and they hold no objects that have records of their own. Several graphs are to be written one after
-  /// another, in one write.
+  /// The records of objects and of all that they refer to. They are encoded with the machine's other cores if that pays: if
+  /// there are many objects, and they hold no objects with records of their own. If there are several graphs, they are to be
+  /// written one after another in one write.
   func graphs<S: Sequence>(ofAllSendable objects: S) throws -> [EncodedGraph]
   where S.Element: Codable & Sendable {
     let objects = Array(objects)
@@ -24,8 +24,9 @@ extension Garage {
     return [try graph(ofAll: objects)]
   }
 
-  /// Whether graphs can be written one after another as well as joined, which copies all of them: in the order of their keys,
-  /// as they are, and without asking for each what one question could tell of all.
+  /// Whether graphs can be written one after another as well as joined, for which all of them would be copied. They can if they
+  /// are in the order of their keys, and if writing them takes no question to the store for each that could be asked once for
+  /// all.
   private func mayStayApart(_ graphs: [EncodedGraph]) -> Bool {
     !objectKeys.hidesIdentifiers && !store.roundTripsAreExpensive && EncodedGraph.areInKeyOrder(graphs)
   }
@@ -33,17 +34,18 @@ extension Garage {
 
 /// Encodes parts of an array on several cores.
 private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
-  /// Some of the roots. Unchecked: whoever encodes it has it alone, and its maker looks when all are done.
+  /// Some of the roots. Unchecked: while it is being encoded only one thread uses it, and its maker uses it again only when all
+  /// are done.
   private final class Part: @unchecked Sendable {
     let range: Range<Int>
-    /// A graph, or nil where the roots hold other objects; none where it was left out.
+    /// A graph, or nil if the roots hold other objects. There is no result if the part was skipped.
     var result: Result<EncodedGraph?, any Error>?
     init(_ range: Range<Int>) { self.range = range }
   }
 
-  /// How many objects are encoded in one go: some hundred microseconds' work.
+  /// How many objects are encoded in one go, which takes some hundred microseconds.
   private static var countOfPart: Int { 512 }
-  /// Fewer are encoded by the caller.
+  /// Fewer objects are encoded by the caller.
   static var minimumCount: Int { 2 * countOfPart }
 
   private let roots: [Root]
@@ -52,7 +54,7 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
   private let dates: DateEncodingStrategy
   private let settings: CallSettings
   private let garage: Garage
-  /// Whether the graphs will not be these parts, so that the rest is needless.
+  /// Whether these parts will not be used, so that the rest need not be encoded.
   private let isOver = Atomic<Bool>(false)
 
   init(
@@ -65,11 +67,11 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
     time = encoder.time
   }
 
-  /// All records, in the order of the roots; nil where these have to be encoded by one thread.
+  /// All records, in the order of the roots; nil if one thread has to encode them.
   ///
-  /// - Throws: what encoding the first root that fails throws.
+  /// - Throws: the error of the first root that cannot be encoded.
   func graphs() throws -> [EncodedGraph]? {
-    // Whether the first ones hold other objects mostly tells it of all.
+    // Whether the first objects hold other objects mostly tells the same of all.
     let first = Part(0..<SharedEncoding.countOfPart)
     encode(first)
     var parts = [first]
@@ -86,7 +88,7 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
     var graphs: [EncodedGraph] = []
     graphs.reserveCapacity(parts.count)
     for part in parts {
-      // One that was left out comes behind one that says why, or beside it: then one thread tells.
+      // A skipped part comes behind a part that tells why, or beside it. Then one thread encodes all, and tells the error.
       guard let graph = try part.result?.get() else { return nil }
       graphs.append(graph)
       part.result = nil

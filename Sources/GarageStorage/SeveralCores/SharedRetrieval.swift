@@ -2,16 +2,16 @@ internal import GarageCoding
 internal import GarageDriver
 internal import Synchronization
 
-// Retrieving all objects of a type with several cores.
+// Retrieves all objects of a type with several cores.
 
 extension ReadAccess {
-  /// As ``visitObjects(_:inOneSession:_:)`` in one session, with the machine's other cores where that pays.
+  /// Does as ``visitObjects(_:inOneSession:_:)`` in one session, with the machine's other cores if that pays.
   ///
-  /// It pays where there are many records that refer to nothing. What objects share has to be decoded once, and so by one
-  /// thread: the records from the first one on that refers to others are decoded where they are read, and so are those
-  /// at the beginning, which may be all.
+  /// It pays if there are many records that refer to nothing. Shared objects have to be decoded once, and so by one thread:
+  /// therefore all records from the first one on that refers to others are decoded where they are read. So are the records at
+  /// the beginning, because there may be no more.
   ///
-  /// - Parameter isShared: whether there may be other cores (``Garage/mayUseSeveralCores``), asked before the transaction.
+  /// - Parameter isShared: whether other cores may be used (``Garage/mayUseSeveralCores``), asked before the transaction began.
   @usableFromInline
   func visitObjectsTogether<T: Codable & SendableMetatype>(
     _ type: T.Type, isShared: Bool, _ visit: (consuming T) throws -> Void
@@ -52,15 +52,16 @@ extension ReadAccess {
   }
 }
 
-/// Decodes objects in batches, on several cores.
+/// Decodes objects in batches on several cores.
 private final class SharedRetrieval<T: Codable & SendableMetatype> {
   private let access: ReadAccess
   private let decoder: LoneRecordDecoder<T>
   private let work: SharedWork<RecordBatch<T>>
   private var batch = RecordBatch<T>()
-  /// Those whose objects were not visited yet, in their order.
+  /// The batches whose objects were not visited yet, in their order.
   private var shared: [RecordBatch<T>] = []
-  /// How many bytes were left to the caller before the first batch; all that follow are from the first reference on.
+  /// How many bytes were left to the caller before the first batch. From the first reference on, all records are left to it as
+  /// well.
   private var byteCountBefore = 0
   private var hasReferences = false
 
@@ -75,7 +76,8 @@ private final class SharedRetrieval<T: Codable & SendableMetatype> {
 
   private var isEmpty: Bool { batch.isEmpty && shared.isEmpty }
 
-  /// Takes a record, and visits what is done; or leaves it to the caller, when all that it took before are visited.
+  /// Takes a record and visits the objects that are done; or leaves the record to the caller, after all objects taken before
+  /// were visited.
   @inline(__always)
   func takesOrFinishes(_ key: RawSpan, _ record: RawSpan, _ visit: (consuming T) throws -> Void) throws
     -> Bool
@@ -88,7 +90,7 @@ private final class SharedRetrieval<T: Codable & SendableMetatype> {
     return false
   }
 
-  /// Takes a record that is to be decoded in a batch; false leaves it to the caller.
+  /// Takes a record that is to be decoded in a batch. Returns false to leave it to the caller.
   @inline(__always)
   private func takes(_ key: RawSpan, _ record: RawSpan) -> Bool {
     if hasReferences { return false }
@@ -111,10 +113,10 @@ private final class SharedRetrieval<T: Codable & SendableMetatype> {
     batch = RecordBatch()
   }
 
-  /// Visits the objects of the batches that are done, up to the first that is not.
+  /// Visits the objects of the batches that are done, up to the first batch that is not.
   @inline(__always)
   private func visitDone(_ visit: (consuming T) throws -> Void) throws {
-    // A look for each batch is enough.
+    // It is enough to check once for each batch.
     if batch.isEmpty { try visitAllDone(visit) }
   }
 
@@ -126,7 +128,7 @@ private final class SharedRetrieval<T: Codable & SendableMetatype> {
       if let result = batch.takeResult() {
         try result.get().moveAll(to: visit)
       } else {
-        // It takes the transaction, which only this thread may use.
+        // This needs the transaction, which only this thread may use.
         try decoder.objects(of: batch, access).moveAll(to: visit)
       }
     }
@@ -139,7 +141,7 @@ private final class SharedRetrieval<T: Codable & SendableMetatype> {
     try visitAllDone(visit)
   }
 
-  /// Lets nothing go on behind the call's end, which an error may have brought.
+  /// Makes sure that no work goes on after the end of the call, which an error may have ended.
   func end() { work.end() }
 }
 
@@ -155,7 +157,7 @@ private final class LoneRecordDecoder<T: Codable & SendableMetatype>: Sendable {
     settings = CallSettings(of: garage)
   }
 
-  /// Decodes a batch without the transaction, or leaves it to its maker where that is not enough.
+  /// Decodes a batch without the transaction. If that does not suffice, the batch is left to its maker.
   func decode(_ batch: RecordBatch<T>) {
     let nothing = FetchedTransaction(ofNothingIn: garage)
     let result = Result {
@@ -163,7 +165,7 @@ private final class LoneRecordDecoder<T: Codable & SendableMetatype>: Sendable {
         try objects(of: batch, ReadAccess(garage: garage, transaction: nothing))
       }
     }
-    // Users' code may have made something else of the error.
+    // Users' code may have replaced the error by another one.
     batch.end(nothing.hasMissed ? nil : result)
   }
 

@@ -4,22 +4,22 @@ internal import Synchronization
 
 /// Pieces of work that a call shares with the machine's other cores.
 ///
-/// The caller makes the pieces, one after another. Tasks do them as they come; the caller does those that nobody has begun
-/// when there are too many of them, and when it is through. So nobody waits for work that nobody does: a call on one of
-/// the few threads that tasks share hangs nothing, and goes on alone where no other thread is free.
+/// The caller makes the pieces one after another, and tasks do them as they come. The caller itself does pieces that nobody has
+/// begun, when too many of them wait and when it has made the last. So nobody waits for a piece that nobody does. A call on one
+/// of the few threads that tasks share blocks nothing, and works alone if no other thread is free.
 ///
-/// The tasks see the task-local values of the caller, which users' code may ask for, and bear the marks of the caller's
-/// transactions: whoever waited for one of these to end would wait for the caller, which waits for the tasks.
+/// The tasks see the caller's task-local values, which users' code may ask for. Their threads are marked with the caller's
+/// transactions: waiting for one of these to end would be waiting for the caller, which waits for the tasks.
 final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
   private struct State: Sendable {
-    /// Pieces that nobody has begun, in their order.
+    /// The pieces that nobody has begun, in their order.
     var waiting: [Piece] = []
-    /// Tasks that were begun and have not found that there is nothing to do, and those that are at a piece.
+    /// How many tasks were begun and have not yet found that there is nothing to do, and how many of them work on a piece.
     var helperCount = 0
     var busyCount = 0
-    /// Whether the caller waits for the last of these.
+    /// Whether the caller waits for the last of these tasks.
     var isAwaited = false
-    /// Does a piece; nil when all is over, so that a task which comes late holds nothing of the caller's.
+    /// Does a piece. It is nil when everything is over, so that a late task holds nothing of the caller's.
     var work: (@Sendable (Piece) -> Void)?
   }
 
@@ -27,15 +27,15 @@ final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
   private let transactions = OpenTransactions()
   private let lastEnded = DispatchSemaphore(value: 0)
 
-  /// How many pieces wait before the caller does one itself: enough that no task finds none.
+  /// How many pieces wait before the caller does one itself. It is enough that every task finds one.
   private static var maximumWaitingCount: Int { 2 * CoreCount.helpers + 1 }
 
-  /// - Parameter work: does a piece; on any thread. Is let go by ``end()``.
+  /// - Parameter work: does a piece, on any thread. It is released by ``end()``.
   init(_ work: @escaping @Sendable (Piece) -> Void) {
     state.withLock { $0.work = work }
   }
 
-  /// Adds a piece, and does one where too many wait.
+  /// Adds a piece. Does a piece if too many wait.
   func add(_ piece: Piece) {
     let (needsHelper, hasTooMany) = state.withLock { state in
       state.waiting.append(piece)
@@ -47,7 +47,7 @@ final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
     if hasTooMany, let (piece, work) = next(isHelper: false) { work(piece) }
   }
 
-  /// Does what nobody has begun, and waits for what others have.
+  /// Does the pieces that nobody has begun, and waits for those that others have.
   func finish() {
     while let (piece, work) = next(isHelper: false) { work(piece) }
     let isAwaited = state.withLock { state in
@@ -57,7 +57,7 @@ final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
     if isAwaited { lastEnded.wait() }
   }
 
-  /// Drops what nobody has begun, and waits for what others have. Has to be called once, last.
+  /// Drops the pieces that nobody has begun, and waits for those that others have. It has to be called once, last.
   func end() {
     state.withLock { $0.waiting = [] }
     finish()
@@ -89,6 +89,6 @@ final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
 
 /// The cores of this machine.
 enum CoreCount {
-  /// How many besides that of the caller work for one call. More than these wait for the caller to read.
+  /// How many other cores work for one call at most. More than these would wait for the caller to read.
   static let helpers = min(ProcessInfo.processInfo.activeProcessorCount - 1, 3)
 }

@@ -1,5 +1,5 @@
 extension Garage {
-  /// The garage itself, where this is one and no transaction of it: known where the type is known, without asking the
+  /// The garage itself; nil if this is a transaction of it. Code that knows the type knows the answer without asking the
   /// runtime.
   @inlinable
   @inline(__always)

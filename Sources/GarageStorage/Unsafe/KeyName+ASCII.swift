@@ -1,12 +1,12 @@
 internal import CGarage
 
-// The names of keys as most of them are: ASCII, copied and looked through at once by a function in C.
+// The names of most keys are ASCII. These are copied and examined together, by a function in C.
 //
-// Invariant: nothing is written behind the buffer's end, because each length is compared with the room that is left
-// before anything is copied, and `count` goes no further than what was written here.
+// Invariant: nothing is written behind the end of the buffer. Each length is compared with the remaining room before anything
+// is copied, and `count` never exceeds the number of bytes written here.
 
 extension KeyName {
-  /// Adds text and returns whether it holds a zero; nil, having added nothing, where it is not ASCII or too long.
+  /// Adds text, and returns whether it contains a zero. Returns nil, and adds nothing, if the text is not ASCII or is too long.
   @inline(__always)
   mutating func appendASCII(_ text: String) -> Bool? {
     let (base, start, room) = (buffer.baseAddress.unsafelyUnwrapped, count, buffer.count &- count)
@@ -20,15 +20,15 @@ extension KeyName {
     return nil
   }
 
-  /// The text's bytes, where they are at hand; else `GARAGE_NOT_ASCII`.
+  /// Calls `body` with the text's bytes, if they stand in one place; otherwise returns `GARAGE_NOT_ASCII`.
   @inline(__always)
   private static func withUTF8(_ text: String, _ body: (UnsafePointer<UInt8>, Int) -> UInt32) -> UInt32 {
     text.utf8.withContiguousStorageIfAvailable { body($0.baseAddress.unsafelyUnwrapped, $0.count) }
       ?? UInt32(GARAGE_NOT_ASCII)
   }
 
-  /// Adds all of a ``Key`` in a namespace with no other around it, as most are, at once; false, and nothing is added,
-  /// where that takes the long way.
+  /// Adds a whole ``Key`` at once, if its namespace has no other around it, as most have not. Returns false, and adds nothing,
+  /// if the general way is needed.
   @usableFromInline
   mutating func appendWhole(namespace: String, id: String) -> Bool {
     if namespace.isEmpty || id.isEmpty { return false }
@@ -46,7 +46,7 @@ extension KeyName {
         base[second &+ 1 &+ spaceCount] = UInt8(ascii: ":")
         count = start &+ byteCount
         let found = garage_copy_text(base + 1, base + (second &+ 1), space, spaceCount)
-        // A zero in the id is none of a namespace, where it would be escaped.
+        // A zero in the id is no error: only in a namespace it would be escaped.
         let isASCII = garage_copy_text(base + (second &+ 2 &+ spaceCount), nil, name, nameCount)
         return found | isASCII & UInt32(GARAGE_NOT_ASCII)
       }
@@ -56,8 +56,8 @@ extension KeyName {
     return false
   }
 
-  /// The name of a ``Key`` in its namespace; nil for other types of keys. Known where the type is known, without asking
-  /// the runtime.
+  /// The name of a ``Key`` in its namespace; nil for other types of keys. Code that knows the type knows the answer without
+  /// asking the runtime.
   @inlinable
   @inline(__always)
   static func id<K: KeyType>(ofKey key: K) -> String? {

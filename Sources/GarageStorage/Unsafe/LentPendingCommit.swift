@@ -1,4 +1,4 @@
-/// What is to be known or done when the transaction has committed. It stands in the frame of the call that made the
+/// What has to be known or done when the transaction has committed. It stands in the stack frame of the call that made the
 /// transaction.
 struct LentPendingCommit {
   private let address: UnsafeMutablePointer<PendingCommit>

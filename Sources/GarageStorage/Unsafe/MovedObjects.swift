@@ -1,8 +1,8 @@
-/// Objects on their way from the thread that decoded them to the one that asked for them: moved, never copied, since
-/// a copy counts references for each property.
+/// Objects on their way from the thread that decoded them to the one that asked for them. They are moved and never copied,
+/// because a copy counts references for each property.
 ///
-/// Invariant: the places `taken..<count` hold objects. ``append(_:)`` and ``moveAll(to:)`` keep it, and `deinit` lets go
-/// of what they left.
+/// Invariant: the places `taken..<count` hold objects. ``append(_:)`` and ``moveAll(to:)`` keep it so, and `deinit` releases
+/// the objects that are left.
 final class MovedObjects<T> {
   private let places: UnsafeMutablePointer<T>
   private let capacity: Int
@@ -25,7 +25,7 @@ final class MovedObjects<T> {
     count += 1
   }
 
-  /// Hands all of them to `visit`, in their order.
+  /// Passes all of them to `visit`, in their order.
   func moveAll(to visit: (consuming T) throws -> Void) rethrows {
     while taken < count {
       taken += 1

@@ -1,5 +1,6 @@
 extension ObjectIdentifier {
-  /// The address of what it identifies, as a number: to choose a place by, or to be compared, and never to be followed.
+  /// The address of the identified object, as a number. It may be used to choose a place or to compare, and never to access the
+  /// object.
   @inline(__always)
   var address: UInt { UInt(bitPattern: self) }
 }

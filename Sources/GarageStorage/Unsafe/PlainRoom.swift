@@ -1,7 +1,7 @@
 /// Room for one plain value, on the stack.
 ///
-/// Invariant: it is used inside the closure that it was lent to. ``take(as:)`` follows where a value of that type was
-/// put there, which `PlainValue.Found.value` says, and once: nothing else takes it away.
+/// Invariant: it is used only inside the closure that it was lent to. If a value was put there, which `PlainValue.Found.value`
+/// says, ``take(as:)`` is called with that value's type, once. Nothing else removes the value.
 @usableFromInline
 struct PlainRoom {
   @usableFromInline let place: UnsafeMutableRawPointer

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// The facts asked for last, each at the place that its type's address gives it; a later type takes an earlier one's
-/// place. Most calls are about the types of the calls before: these are found here without lock and dictionary.
+/// The facts that were asked for last. Each stands at the place that its type's address gives; a later type may overwrite an
+/// earlier one. Most calls are about the types of the calls before, and are answered here without a lock and a dictionary.
 ///
-/// Invariant: each address that stands here is that of facts which ``RecordTypeFacts`` keeps for the life of the process. So
-/// it may be read at any time, by any thread. Unchecked: the memory, which is never given back, holds atomics.
+/// Invariant: each address here is that of facts that ``RecordTypeFacts`` keeps for the life of the process. So any thread may
+/// read it at any time. Unchecked: the memory is never freed, and holds atomics.
 struct RecentFacts: @unchecked Sendable {
-  /// 0 where there is none.
+  /// 0 if a place has no facts.
   private let places: UnsafeMutablePointer<Atomic<UInt>>
   private static let count = 64
 

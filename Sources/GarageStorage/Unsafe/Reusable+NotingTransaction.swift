@@ -1,10 +1,11 @@
 internal import GarageDriver
 
-// One that notes changes is used again, for one write after another: to make it costs a twentieth of a small write.
+// A transaction that notes changes is used again for one write after another, because making one costs a twentieth of a small
+// write.
 
 extension Reusable<NotingTransaction> {
-  /// Runs `body` on a transaction that notes what is changed, and returns that. Nobody may keep the transaction; one that
-  /// somebody keeps nevertheless is not used again.
+  /// Runs `body` on a transaction that notes the changes, and returns these. Nobody may keep the transaction. If somebody does
+  /// so nevertheless, it is not used again.
   @inline(__always)
   func log(
     of base: any WriteTransaction, isSealed: Bool, _ hub: NewsHub,

@@ -1,9 +1,9 @@
 internal import GarageDriver
 
-// A source that is used again, for one object after another: most are made for one record.
+// A source is used again for one object after another, because most calls read one record.
 
 extension Reusable<TransactionSource> {
-  /// Lends a source on the transaction to `body`, which lets nobody keep it but an error.
+  /// Lends `body` a source on the transaction. Nobody but an error may keep the source.
   @inline(__always)
   func withSource(
     on transaction: any ReadTransaction, of garage: Garage, _ body: (TransactionSource) throws -> Void
@@ -14,7 +14,7 @@ extension Reusable<TransactionSource> {
     try source._withUnsafeGuaranteedRef(body)
   }
 
-  /// Keeps a source that no session holds any more, and lets others go.
+  /// Keeps a source that no session holds any more, and releases others.
   private func giveBack(_ source: Unmanaged<TransactionSource>) {
     let isReusable =
       source.isOnlyReference

@@ -1,7 +1,7 @@
 extension SortKey {
-  /// The same, to be asked of objects.
+  /// The same sort key, for objects.
   ///
-  /// Invariant: a query has sort keys of its own type alone, as `Query.sorted` takes no others.
+  /// Invariant: a query has only sort keys of its own type, because `Query.sorted` takes no others.
   @inline(__always)
   func ofObjects<Root>(_ type: Root.Type) -> ObjectSortKey<Root> {
     unsafeDowncast(self, to: ObjectSortKey<Root>.self)
