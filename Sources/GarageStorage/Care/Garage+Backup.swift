@@ -6,26 +6,26 @@
 public import GarageDriver
 
 extension Garage {
-  /// Makes a copy of the store at another place, for which its engine reads one state of it while others go on writing.
+  /// Makes a copy of the store at another place. Its engine reads one state for it, while others go on writing.
   ///
   /// ```swift
   /// try garage.backup(to: URL(filePath: "/backups/2026-11-23.garage"))
   /// ```
-  /// The copy is a store of the same driver, with the same seal, and is opened as one: a file where the store is one, a
-  /// folder where it is a folder. It appears under its name when it is complete and on the disk. Until then it stands in a
-  /// folder beside it, with `.partial` behind the name, which goes when the call ends, and which the next call to the same
-  /// place makes anew where the process ended. However much others write, the call comes to an end.
+  /// The copy is a store of the same driver with the same seal, and is opened as such. It is a file or a folder, as the store
+  /// is. It appears under its name when it is complete and on the disk. Until then it stands in a folder beside its place,
+  /// whose name is the same with `.partial` behind it. That folder is removed at the end of the call; if the process ended, the
+  /// next call to the same place begins it again. However much others write, the call is finished.
   ///
-  /// Unsaved changes are not in it. What is kept in memory has no file to be copied: ``copy(to:progress:)`` goes to any
-  /// driver.
+  /// Unsaved changes are not in the copy. A store in memory has no file that could be copied: ``copy(to:progress:)`` copies to
+  /// any driver.
   ///
   /// - Parameters:
-  ///   - url: where the copy is to be. There must be nothing, or an empty folder for a store that is one.
-  ///   - compacting: whether what the engine does not use is left out, so that the copy is as small as can be.
-  ///   - progress: is told how many of the store's pages are copied. What it throws ends the call, and so does cancelling
-  ///     the task; nothing is left then.
-  /// - Throws: ``GarageError/storage(_:)`` (`alreadyThere`, `storageFull`, `notSupported` and others), `CancellationError`,
-  ///   what `progress` throws, ``GarageError/closed``, and on LMDB ``GarageError/nestedWrite`` inside a write.
+  ///   - url: the place of the copy. There must be nothing, or an empty folder if the store is a folder.
+  ///   - compacting: whether space that the engine does not use is left out, so that the copy is as small as possible.
+  ///   - progress: is told how many of the store's pages are copied. An error that it throws ends the call, and so does
+  ///     cancelling the task. Nothing is left then.
+  /// - Throws: ``GarageError/storage(_:)`` (`alreadyThere`, `storageFull`, `notSupported` and others), `CancellationError`, the
+  ///   errors of `progress`, ``GarageError/closed``, and on LMDB ``GarageError/nestedWrite`` inside a write.
   public func backup(
     to url: URL, compacting: Bool = false, progress: (CareProgress) throws -> Void = { _ in }
   ) throws {
@@ -49,17 +49,17 @@ extension Garage {
     }
   }
 
-  /// Gives back to the file system the room that the store does not use any more.
+  /// Gives the disk space that the store does not use any more back to the file system.
   ///
-  /// SQLite writes the file anew, which takes as much free room again for as long, and lets other writers wait. LMDB makes
-  /// holes in its file, in place and in batches; a file that is shorter, too, is made by a backup with `compacting`. What
-  /// older readers still need is given back by a later call.
+  /// SQLite writes the file anew. Meanwhile that takes as much free space again, and other writers wait. LMDB makes holes in
+  /// its file, in place and in batches; to get a shorter file as well, make a backup with `compacting`. Space that older
+  /// readers still need is given back by a later call.
   ///
-  /// - Parameter progress: is told how many of the store's pages are done. What it throws ends the call, and so does
-  ///   cancelling the task: the store is as it was then, or with a part of the room given back.
-  /// - Returns: how many bytes the files took on the disk before, and take now.
+  /// - Parameter progress: is told how many of the store's pages are done. An error that it throws ends the call, and so does
+  ///   cancelling the task. The store is then as it was, or has given back a part of the space.
+  /// - Returns: how many bytes the files took on the disk before, and how many they take now.
   /// - Throws: ``GarageError/storage(_:)`` (`notSupported`, `readOnly`, `storageFull` and others), ``GarageError/nestedWrite``,
-  ///   `CancellationError`, what `progress` throws, ``GarageError/closed``.
+  ///   `CancellationError`, the errors of `progress`, ``GarageError/closed``.
   @discardableResult
   public func compact(progress: (CareProgress) throws -> Void = { _ in }) throws -> CompactionResult {
     try translatingErrors {

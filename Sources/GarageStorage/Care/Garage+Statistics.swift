@@ -2,13 +2,13 @@ internal import GarageCoding
 internal import GarageDriver
 
 extension Garage {
-  /// Counts what is in the store, by type, without decoding anything. It reads all of it once.
+  /// Counts what the store has, by type, without decoding anything. It reads the whole store once.
   ///
   /// Unsaved changes are not counted.
   ///
-  /// - Parameter progress: is told every 1024 entries how far it is, and again from the beginning where the engine asks for
-  ///   another try. What it throws ends the call, and so does cancelling the task.
-  /// - Throws: `CancellationError`, what `progress` throws, ``GarageError/closed``, ``GarageError/storage(_:)``.
+  /// - Parameter progress: is told every 1024 entries how far the call is, and again from the beginning if the engine asks for
+  ///   another try. An error that it throws ends the call, and so does cancelling the task.
+  /// - Throws: `CancellationError`, the errors of `progress`, ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func statistics(progress: (CareProgress) throws -> Void = { _ in }) throws -> StoreStatistics {
     try withoutActuallyEscaping(progress) { progress in
       try translatingErrors {
@@ -32,7 +32,7 @@ private struct StoreCounting {
   private let access: ReadAccess
   private var progress: ProgressReporter
   private var statistics = StoreStatistics()
-  /// By the digest of the tag under which they are counted.
+  /// By the digest of the tag under which the objects are counted.
   private var types: [UInt64: StoreStatistics.TypeStatistics] = [:]
   private var incoming: [UInt64: Int] = [:]
 
@@ -62,7 +62,7 @@ private struct StoreCounting {
     return statistics
   }
 
-  /// A scan does not go on behind a value that does not open.
+  /// A scan would stop at a value that does not open.
   private mutating func countSealed() throws {
     var range = StorageKeyRange.all
     while true {

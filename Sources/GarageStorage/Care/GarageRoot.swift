@@ -1,14 +1,14 @@
 public import GarageCoding
 
-/// Where a search for what is still in use begins.
+/// A place where the search for objects in use begins.
 public enum GarageRoot {
-  /// All objects of a type; of a class, those of its subclasses too.
+  /// All objects of a type. For a class also those of its subclasses.
   case all(any Codable.Type)
-  /// All objects whose type has this name in the store: its tag. For programs that do not have the type.
+  /// All objects whose type has this name in the store: its tag. It is for programs that do not have the type.
   case allNamed(String)
-  /// The object with this identity; nothing where there is none.
+  /// The object with this identity; nothing if there is none.
   case object(RecordIdentity)
-  /// What the values of all typed keys refer to.
+  /// The objects that the values of all typed keys refer to.
   case keys
 
   /// The object of this type with this `id`.

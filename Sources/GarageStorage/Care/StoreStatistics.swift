@@ -1,33 +1,33 @@
 public import GarageCoding
 
-/// What is in a store: how much of what.
+/// The content of a store in numbers.
 public struct StoreStatistics: Sendable, Hashable {
-  /// What there is of one type.
+  /// The objects of one type in numbers.
   public struct TypeStatistics: Sendable, Hashable {
-    /// The type's name in the store: its tag. A subclass's objects are counted under its own. Where the store has lost the name,
-    /// or it cannot be read, this says so, with the 16 digits that stand for it wherever a type is named; a program that parks an
-    /// object of the type puts it right.
+    /// The type's name in the store: its tag. Objects of a subclass are counted under the subclass's name. If the store has lost
+    /// the name, or it cannot be read, this says so, with the 16 digits that stand for the type wherever it is named; a program
+    /// that parks an object of the type puts the name right.
     public var name: String
-    /// How many objects there are.
+    /// The number of objects.
     public var objectCount = 0
-    /// The bytes of their keys and records. What the engine adds is not in it.
+    /// The bytes of their keys and records, without those that the engine adds.
     public var byteCount = 0
-    /// The bytes of the largest one, key and record.
+    /// The bytes of the largest object's key and record.
     public var largestByteCount = 0
-    /// The identifier of the largest one, in words.
+    /// The identifier of the largest object, in words.
     public var largestIdentifier = ""
     /// How many references its objects hold, by how they are loaded.
     public var outgoingReferences: [ReferenceKind: Int] = [:]
-    /// How many references of objects, and of the values of typed keys, lead to its identity space. Of a class with
-    /// subclasses those of all are counted under its topmost one.
+    /// How many references of objects, and of the values of typed keys, lead to its identity space. For a class hierarchy all
+    /// are counted under the topmost class.
     public var incomingReferenceCount = 0
-    /// How many objects have each sync status; empty for types that have none.
+    /// How many objects have each sync status; empty for types without one.
     public var syncStatuses: [SyncStatus: Int] = [:]
-    /// How many records are damaged: of those nothing else is counted but their bytes.
+    /// How many records are damaged. Only the bytes of these are counted.
     public var damagedCount = 0
   }
 
-  /// The types there are objects of, in the order of their names.
+  /// The types that have objects, in the order of their names.
   public internal(set) var types: [TypeStatistics] = []
   /// How many typed keys have a value.
   public internal(set) var keyCount = 0
@@ -35,11 +35,11 @@ public struct StoreStatistics: Sendable, Hashable {
   public internal(set) var keyByteCount = 0
   /// The bytes of everything else: names, entries for sync statuses, metadata.
   public internal(set) var otherByteCount = 0
-  /// How many bytes of the store's files are free to be used again: ``Garage/compact(progress:)`` may give them back. Nil
-  /// where the engine does not tell.
+  /// How many bytes of the store's files are free to be used again. ``Garage/compact(progress:)`` may give them back. Nil if
+  /// the engine does not tell.
   public internal(set) var freeByteCount: Int?
 
-  /// How many objects there are.
+  /// The number of all objects.
   public var objectCount: Int { types.reduce(0) { $0 + $1.objectCount } }
   /// The bytes of all keys and values.
   public var byteCount: Int { types.reduce(keyByteCount + otherByteCount) { $0 + $1.byteCount } }

@@ -5,30 +5,30 @@
 #endif
 public import GarageCoding
 
-/// An object as its store has it, read without its Swift type.
+/// An object as it is stored, read without its Swift type.
 public struct StoredObject: Sendable, Hashable {
-  /// The name of its type in the store: of a subclass its own.
+  /// The name of its type in the store. An object of a subclass has the subclass's name.
   public var type: String
-  /// What identifies it among those of its type.
+  /// Its identifier among the objects of its type.
   public var identifier: Identifier
   /// When it was encoded, to the millisecond.
   public var modificationDate: Date
-  /// Its sync status, where its type has one.
+  /// Its sync status; nil if its type has none.
   public var syncStatus: SyncStatus?
-  /// The version that its type had when it was parked; 0 where it had none.
+  /// The version that its type had when it was parked; 0 if it had none.
   public var typeVersion: Int
   /// How many bytes its key and its record have.
   public var byteCount: Int
-  /// What it holds.
+  /// Its content.
   public var value: RecordValue
 }
 
-/// The value of a typed key as its store has it, read without its Swift type.
+/// The value of a typed key as it is stored, read without its Swift type.
 public struct StoredKeyValue: Sendable, Hashable {
-  /// The key's `stringValue`; of one of more than 463 bytes what stands of it in the store, with `…` behind it.
+  /// The key's `stringValue`. If that has more than 463 bytes, it is the part that the store has, with `…` behind it.
   public var name: String
   /// How many bytes key and value have.
   public var byteCount: Int
-  /// What it holds.
+  /// The value.
   public var value: RecordValue
 }

@@ -5,34 +5,35 @@
 #endif
 internal import GarageDriver
 
-/// What was exported, or taken in.
+/// The amount of what was exported or imported.
 public struct ExchangeResult: Sendable, Hashable {
-  /// How many objects.
+  /// The number of objects.
   public internal(set) var objectCount = 0
-  /// How many values of typed keys.
+  /// The number of values of typed keys.
   public internal(set) var keyCount = 0
-  /// How many bytes the file has.
+  /// The size of the file, in bytes.
   public internal(set) var byteCount = 0
 }
 
 extension Garage {
-  /// Writes everything in the store to a file of JSON lines, which other programs read and ``import(from:progress:)`` takes in.
+  /// Writes everything in the store to a file of JSON lines, which other programs can read and ``import(from:progress:)``
+  /// imports.
   ///
-  /// A line for each object and each value of a typed key, with what it holds, and with the bytes of its record, from which it
-  /// is restored as it was: identifiers, times, sync statuses, versions and references included. `Docs/Format.md` has every
-  /// field. Indexes are left out: a garage makes them again as its types declare them.
+  /// Each object, and each value of a typed key, is one line. It has the value, and the bytes of the record, from which
+  /// everything is restored: identifiers, times, sync statuses, versions and references. `Docs/Format.md` describes every
+  /// field. Indexes are left out: a garage rebuilds them as its types declare them.
   ///
-  /// One state of the store is written, while others go on; unsaved changes are not part of it. **The file is neither sealed
-  /// nor are identifiers hidden in it**, whatever the storage does. It appears under its name when it is complete, as
+  /// One state of the store is written, while others go on. Unsaved changes are not included. **The file is not sealed, and
+  /// identifiers in it are not hidden**, whatever the storage does. It appears under its name when it is complete, as
   /// ``backup(to:compacting:progress:)`` says.
   ///
   /// - Parameters:
-  ///   - url: where the file is to be; there must be nothing. Its owner alone may read it.
-  ///   - progress: is told every 1024 entries how far it is, and again from the beginning where the engine asks for another
-  ///     try. What it throws ends the call, and so does cancelling the task; nothing is left then.
+  ///   - url: the place of the file, where nothing may exist. Only its owner may read it.
+  ///   - progress: is told every 1024 entries how far the call is, and again from the beginning if the engine asks for another
+  ///     try. An error that it throws ends the call, and so does cancelling the task. Nothing is left then.
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``, ``GarageError/corruptValue(key:reason:)`` or
-  ///   ``GarageError/damagedText(digest:)`` where something is damaged: ``GarageSalvage`` brings over the rest.
-  ///   ``GarageError/storage(_:)`` (`alreadyThere`, `storageFull` and others), `CancellationError`, what `progress` throws,
+  ///   ``GarageError/damagedText(digest:)`` if something is damaged (``GarageSalvage`` saves the rest);
+  ///   ``GarageError/storage(_:)`` (`alreadyThere`, `storageFull` and others); `CancellationError`; the errors of `progress`;
   ///   ``GarageError/closed``.
   @discardableResult
   public func export(
@@ -48,7 +49,7 @@ extension Garage {
           result = try retrying(nil, store.gate, isRead: true) {
             try store.driver.read { transaction in
               let access = ReadAccess(garage: self, transaction: transaction)
-              // What an earlier try has written goes.
+              // The file of an earlier try is overwritten.
               return try StoreExport(access, ExchangeFile(writing: partial), progress).run()
             }
           }
@@ -58,24 +59,24 @@ extension Garage {
     }
   }
 
-  /// Takes in everything that a file of ``export(to:progress:)`` holds.
+  /// Imports everything in a file that ``export(to:progress:)`` wrote.
   ///
-  /// Objects and values of typed keys are as they were exported; what is there under the same identifier or key is replaced,
-  /// all else stays. Everything is checked before it is kept, each record by its checksum, and the file as a whole. It is
-  /// done in one transaction, wholly or not at all, for which other writers wait. No user's code runs: neither `init(from:)`
-  /// nor the hooks of keys.
+  /// Objects and values of typed keys become as they were when they were exported. Those that exist under the same identifiers
+  /// or keys are replaced; all others stay. Everything is checked before it is kept: each record by its checksum, and the file
+  /// as a whole. The import is one transaction, done completely or not at all, and other writers wait for it. No user's code
+  /// runs, neither `init(from:)` nor the hooks of keys.
   ///
-  /// - Parameter progress: is told how many of the file's bytes are read. What it throws ends the call, and so does
-  ///   cancelling the task; nothing is changed then.
+  /// - Parameter progress: is told how many of the file's bytes are read. An error that it throws ends the call, and so does
+  ///   cancelling the task. Nothing is changed then.
   /// - Throws: ``GarageError/damagedExport(line:reason:)``, ``GarageError/notUnique(index:value:existing:)``,
-  ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``, `CancellationError`, what `progress` throws,
+  ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``, `CancellationError`, the errors of `progress`,
   ///   ``GarageError/closed``.
   @discardableResult
   public func `import`(
     from url: URL, progress: (CareProgress) throws -> Void = { _ in }
   ) throws -> ExchangeResult {
     try withWriteAccess { access in
-      // Opened here, because the transaction may be tried again.
+      // Opened inside the transaction, because that may be tried again.
       let reading = StoreImport(access, try ExchangeFile(reading: url.exchangePath(.read)))
       return try reading.run(progress)
     }
@@ -83,7 +84,7 @@ extension Garage {
 }
 
 extension URL {
-  /// The path of a file; other addresses have one, too, and it leads elsewhere.
+  /// The path of a file. URLs that name no file have a path, too, but it leads somewhere else.
   fileprivate func exchangePath(_ operation: StorageError.Operation) throws -> String {
     if isFileURL { return path }
     throw StorageError(

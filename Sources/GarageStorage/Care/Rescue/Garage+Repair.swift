@@ -2,21 +2,21 @@ internal import GarageCoding
 internal import GarageDriver
 
 extension Garage {
-  /// Makes again what can be made from the records: the entries by which objects are found by their sync status, the names
-  /// of types and the coding keys that this process knows, and indexes that do not say what the records do.
+  /// Rebuilds what can be made from the records: the entries by which objects are found by their sync status, the names of
+  /// types and coding keys that this process knows, and indexes that do not agree with the records.
   ///
-  /// It takes away entries whose object is gone, and never touches a record: a damaged one stays as it is, and
-  /// ``verify(progress:)`` goes on to report it. To have texts put there again, open the garage in the program whose types
-  /// they are of (`types:`).
+  /// It removes entries whose object is gone. It never changes a record: a damaged record stays as it is, and
+  /// ``verify(progress:)`` still reports it. To restore missing names and keys, open the garage in the program that has the
+  /// types (`types:`).
   ///
-  /// One state is read, without unsaved changes; what is wrong is looked at once more in the writes that repair it, which are
-  /// short, so that others have their turn. Where it ends early, the next call goes on.
+  /// One state is read, without unsaved changes. Errors found in it are checked once more in the writes that repair them. These
+  /// writes are short, so that others have their turn. If the call ends early, the next call goes on.
   ///
-  /// - Parameter progress: is told every 1024 entries how far the reading is, and again from the beginning where the engine
-  ///   asks for another try. What it throws ends the call, and so does cancelling the task.
-  /// - Throws: ``GarageError/damagedMetadata(driver:)`` where the catalog of indexes is damaged,
-  ///   ``GarageError/notUnique(index:value:existing:)`` where two objects have the value of a unique index,
-  ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``, `CancellationError`, what `progress` throws,
+  /// - Parameter progress: is told every 1024 entries how far the reading is, and again from the beginning if the engine asks
+  ///   for another try. An error that it throws ends the call, and so does cancelling the task.
+  /// - Throws: ``GarageError/damagedMetadata(driver:)`` if the catalog of indexes is damaged,
+  ///   ``GarageError/notUnique(index:value:existing:)`` if two objects have the same value of a unique index,
+  ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``, `CancellationError`, the errors of `progress`,
   ///   ``GarageError/closed``.
   @discardableResult
   public func repair(progress: (CareProgress) throws -> Void = { _ in }) throws -> RepairReport {
@@ -47,12 +47,12 @@ extension Garage {
     return try retrying(nil, store.gate, isRead: true) { try store.driver.read(body) }
   }
 
-  /// Empties the indexes that do not fit, and fills them again; returns their names.
+  /// Empties the indexes that do not agree with the records, and fills them again. Returns their names.
   @discardableResult
   func repairIndexes() throws -> [String] {
     let damaged = try withCommitted { Set(try verifyIndexes(in: $0).damagedIndexes) }
     if damaged.isEmpty {
-      // What was begun by a call that ended early.
+      // Completes what a call that ended early has begun.
       while try fillIndexes() != nil {}
       return []
     }
@@ -71,7 +71,7 @@ extension Garage {
   }
 }
 
-/// What is to be repaired in one state of a store.
+/// The repairs that one state of a store needs.
 private final class RepairPlan {
   /// The records whose entries may be wrong: by the record's key, and the entry that made it suspect.
   private(set) var statuses: [StorageKey] = []
@@ -133,7 +133,7 @@ private final class RepairPlan {
     }
     try lookAtTag(tag)
     if let concrete = summary?.concreteTag { try lookAtTag(concrete) }
-    // Of a damaged one nothing is known.
+    // Nothing is known about a damaged record.
     guard let status = summary?.syncStatus else { return }
     if try !transaction.contains(KeyLayout.syncStatus(status, ofRecord: key)) {
       statuses.append(StorageKey(key))
@@ -173,7 +173,7 @@ private final class RepairPlan {
     }
   }
 
-  /// Puts the texts that are known; returns them in words.
+  /// Puts the texts that are known. Returns them in words.
   func putTexts(in transaction: any WriteTransaction) throws -> [String] {
     try texts.map { name, text -> String in
       try StoreTexts.put(text, name, in: transaction, isSealed: keys.isSealed)
@@ -186,7 +186,7 @@ private final class RepairPlan {
 
   // MARK: - Sync statuses
 
-  /// The status that a record says; nil where there is no such record, `.some(nil)` where it has none.
+  /// The status in a record; nil if there is no such record, and `.some(nil)` if it has no status.
   private func status(ofRecord key: StorageKey, in transaction: any ReadTransaction) throws -> SyncStatus?? {
     let bytes = key.bytes.span.bytes
     return try transaction.withReplaceableValue(for: bytes, isSealed: keys.isSealed) {
@@ -196,14 +196,14 @@ private final class RepairPlan {
     }
   }
 
-  /// Makes the entries of some records fit; returns how many were added and removed.
+  /// Makes the entries of some records agree with them. Returns how many were added and removed.
   func putStatuses(_ records: ArraySlice<StorageKey>, in transaction: any WriteTransaction) throws -> (
     Int, Int
   ) {
     var (added, removed) = (0, 0)
     for record in records {
       let bytes = record.bytes.span.bytes
-      // Of a record that is damaged the entries stay: it may be restored.
+      // The entries of a damaged record stay, because the record may be restored.
       let isDamaged = try transaction.withReplaceableValue(for: bytes, isSealed: keys.isSealed) { content in
         guard let content else { return false }
         return (try? keys.header(of: bytes, content, typeName: "")) == nil

@@ -1,46 +1,44 @@
 internal import GarageCoding
 public import GarageDriver
 
-/// Brings over from a damaged store into another garage what can be read of it.
+/// Saves what can be read of a damaged store into another garage.
 ///
 /// ```swift
 /// let garage = try Garage(SQLiteStorage(at: newPlace))
 /// let report = try GarageSalvage(from: SQLitePages(at: damaged), into: garage).run()
 /// ```
-/// The pages of the damaged store are read as they are, without its engine: `SQLitePages`, `LMDBPages`, and `SealedPages`
-/// around one of them. Whatever looks like an entry is judged by itself: a record and the value of a key by its checksum, a
-/// text by its digest. What is whole comes over as it is; indexes and the entries by which objects are found by their sync
-/// status are made anew. The damaged store is not changed, and nobody may have it open.
+/// The pages of the damaged store are read directly, without its engine, by `SQLitePages` or `LMDBPages`, and by `SealedPages`
+/// around one of them. Everything that looks like an entry is checked by itself: a record and the value of a key by its
+/// checksum, a text by its digest. Undamaged entries are copied as they are. Indexes, and the entries by which objects are
+/// found by their sync status, are rebuilt. The damaged store is not changed. Nobody may have it open.
 ///
-/// Afterwards ``Garage/verify(progress:)`` of the new garage says what is missing, and ``Garage/repair(progress:)`` makes
-/// again what can be.
+/// Afterwards ``Garage/verify(progress:)`` of the new garage tells what is missing, and ``Garage/repair(progress:)`` rebuilds
+/// what can be rebuilt.
 public struct GarageSalvage {
-  /// What is read.
+  /// The pages that are read.
   public let source: any SalvageSource
-  /// The garage that gets what is whole.
+  /// The garage that gets the undamaged entries.
   public let garage: Garage
-  /// Whether objects come over, too, that were found only where an older state of the store may be: they may have been
-  /// deleted since.
+  /// Whether objects are copied, too, that were found only where an older state of the store may be. They may have been deleted
+  /// since.
   public let includesOlder: Bool
 
-  /// Reads this, and brings it over into that.
+  /// A salvage that reads from `source` and writes into `garage`.
   public init(from source: any SalvageSource, into garage: Garage, includingOlder: Bool = false) {
     self.source = source
     self.garage = garage
     includesOlder = includingOlder
   }
 
-  /// Brings over what is whole, in writes of some thousand entries each.
+  /// Copies the undamaged entries, in writes of some thousand entries each.
   ///
-  /// Of an object that the garage has already the later one is kept, so that the same call can be made again where one was
-  /// ended early.
+  /// If the garage already has an object, the later version is kept. So a call that ended early can be made again.
   ///
-  /// - Parameter progress: is told how many of the entries are gone through. What it throws ends the call, and so does
-  ///   cancelling the task; what was brought over by then stays.
-  /// - Returns: what was brought over, and what was not.
-  /// - Throws: ``GarageError/storage(_:)`` where there is nothing to read or the garage cannot be written,
-  ///   ``GarageError/notUnique(index:value:existing:)``, `CancellationError`, what `progress` throws,
-  ///   ``GarageError/closed``.
+  /// - Parameter progress: is told how many of the entries are done. An error that it throws ends the call, and so does
+  ///   cancelling the task. What was copied by then stays.
+  /// - Returns: what was copied, and what was not.
+  /// - Throws: ``GarageError/storage(_:)`` if there is nothing to read or the garage cannot be written,
+  ///   ``GarageError/notUnique(index:value:existing:)``, `CancellationError`, the errors of `progress`, ``GarageError/closed``.
   @discardableResult
   public func run(progress: (CareProgress) throws -> Void = { _ in }) throws -> SalvageReport {
     try withoutActuallyEscaping(progress) { progress in
@@ -52,7 +50,7 @@ public struct GarageSalvage {
           if !isOfLastState { hasOlder = true }
         }
         var reporter = ProgressReporter(total: total, progress)
-        // What is older has to wait until it is known what is not.
+        // Older entries have to wait until it is known which entries are of the last state.
         for isOfLastState in hasOlder ? [true, false] : [true] {
           _ = try source.forEachEntry { key, value, isLast in
             if isLast != isOfLastState { return }
@@ -69,16 +67,16 @@ public struct GarageSalvage {
   }
 }
 
-/// Gathers entries, and writes them in blocks.
+/// Collects entries, and writes them in blocks.
 private struct BringingOver {
   private let garage: Garage
   private let includesOlder: Bool
   private let admission: EntryAdmission
   private var block: [(entry: AdmittedEntry, isOfLastState: Bool)] = []
   private var byteCount = 0
-  /// The keys of what was brought over in this call from an older state, which something newer may replace.
+  /// The keys of entries that this call copied from an older state, and that newer ones may replace.
   private var older: Set<StorageKey> = []
-  /// Whether there are records now that indexes know nothing of.
+  /// Whether there are records now that are not in the indexes.
   private(set) var leavesIndexes = false
   var report = SalvageReport()
 
@@ -103,7 +101,7 @@ private struct BringingOver {
     if block.count >= BringingOver.blockCount || byteCount >= BringingOver.blockByteCount { try flush() }
   }
 
-  /// Writes what was gathered.
+  /// Writes the collected entries.
   mutating func flush() throws {
     let block = block
     let before = self
@@ -127,7 +125,7 @@ private struct BringingOver {
     byteCount = 0
   }
 
-  /// The value of a typed key, which does not say when it was set: of older ones the first that is found is as good as another.
+  /// Puts the value of a typed key. Values do not say when they were set, so of older ones the first that is found is taken.
   private mutating func put(
     _ entry: AdmittedEntry, valueOf key: StorageKey, _ isOfLastState: Bool, _ access: WriteAccess
   ) throws {
@@ -162,14 +160,14 @@ private struct BringingOver {
     }
     if let present, present >= summary.modificationTime { return }
     do { try access.admit(entry) } catch is GraphCodingError {
-      // A record is whole where its checksum says so, and an index may have to know more of it: its shape, which is lost or
-      // stands behind it.
+      // The checksum says that the record is undamaged. But an index may need more for it: its shape, which is lost or comes
+      // later in the pages.
       try access.admit(entry, isIndexed: false)
       leavesIndexes = true
     }
   }
 
-  /// When the object was encoded that is there; nil where there is none, or a damaged one.
+  /// When the existing object was encoded; nil if there is none, or a damaged one.
   private func timeOfRecord(_ key: StorageKey, _ access: WriteAccess) throws -> Int64? {
     let bytes = key.bytes.span.bytes
     return try access.withReplaceableValue(bytes) { record in

@@ -1,12 +1,12 @@
-/// What was made again in a store, and what was taken away because it meant nothing.
+/// What was rebuilt in a store, and what was removed because it meant nothing.
 public struct RepairReport: Sendable, Hashable {
-  /// How many objects are found by their sync status again.
+  /// How many objects can be found by their sync status again.
   public internal(set) var addedSyncStatuses = 0
-  /// How many entries for sync statuses went, whose object is gone or has another status.
+  /// How many entries for sync statuses were removed, because their object is gone or has another status.
   public internal(set) var removedSyncStatuses = 0
-  /// The names of types, and the coding keys, that were missing or damaged and that this process knows.
+  /// The names of types and the coding keys that were missing or damaged, and that this process knows.
   public internal(set) var texts: [String] = []
-  /// The names of the indexes that were made anew.
+  /// The names of the indexes that were rebuilt.
   public internal(set) var indexes: [String] = []
 
   /// Whether nothing had to be done.
@@ -14,7 +14,7 @@ public struct RepairReport: Sendable, Hashable {
 }
 
 extension RepairReport: CustomStringConvertible {
-  /// All of it, in lines.
+  /// The whole report, one line for each item.
   public var description: String {
     if isEmpty { return "nothing to repair" }
     var lines: [String] = []

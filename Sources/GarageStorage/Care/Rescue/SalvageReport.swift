@@ -1,23 +1,23 @@
 public import GarageCoding
 
-/// What was brought over from a damaged store.
+/// What was saved from a damaged store.
 public struct SalvageReport: Sendable, Hashable {
-  /// How many objects were brought over.
+  /// How many objects were saved.
   public internal(set) var objectCount = 0
-  /// How many values of typed keys were brought over.
+  /// How many values of typed keys were saved.
   public internal(set) var keyCount = 0
-  /// How many names of types and sets of coding keys were.
+  /// How many names of types and sets of coding keys were saved.
   public internal(set) var textCount = 0
-  /// How many entries were found whose bytes are not those that were written. Some may have been whole elsewhere.
+  /// How many entries were found whose bytes are damaged. Some of these entries may have been found undamaged in another place.
   public internal(set) var damagedCount = 0
-  /// The objects that were found only where an older state of the store may be: deleted since, or not. They were brought
-  /// over where that was asked for. Of very many the first ``maximumOlderCount``.
+  /// The objects that were found only where an older state of the store may be. They may have been deleted since. They were
+  /// saved if that was asked for. At most ``maximumOlderCount`` are listed.
   public internal(set) var olderObjects: [RecordIdentity] = []
-  /// How many such objects there are in all.
+  /// How many such objects there are.
   public internal(set) var olderCount = 0
-  /// How many keys have a value only where an older state of the store may be. They were brought over where that was asked for.
+  /// How many keys have a value only where an older state of the store may be. They were saved if that was asked for.
   public internal(set) var olderKeyCount = 0
-  /// What is wrong with the pages of the store, in words.
+  /// The damage of the store's pages, in words.
   public internal(set) var notes: [String] = []
 
   /// How many older objects are listed at most.
@@ -25,7 +25,7 @@ public struct SalvageReport: Sendable, Hashable {
 }
 
 extension SalvageReport: CustomStringConvertible {
-  /// All of it, in lines.
+  /// The whole report, one line for each item.
   public var description: String {
     func count(_ count: Int, _ name: String) -> String { "\(count) \(name)\(count == 1 ? "" : "s")" }
     var lines = ["\(count(objectCount, "object")) and \(count(keyCount, "key")) brought over"]
