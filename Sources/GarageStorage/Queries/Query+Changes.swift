@@ -1,13 +1,13 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// The ends of a query that change what is found.
+// The ends of a query that change the objects found.
 
 extension Query {
-  /// Deletes the objects found, all in one write; tells how many. What they refer to stays, unless their type has other rules
-  /// (``DeleteRules``).
+  /// Deletes the objects found, all in one write. Returns how many there were. The objects that they refer to stay, unless
+  /// their type has other rules (``DeleteRules``).
   ///
-  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where the query was made by a ``GarageReader``, and as
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` if the query was made by a ``GarageReader``, and as
   ///   ``retrieveAll()``.
   @discardableResult
   public func deleteAll() throws -> Int {
@@ -32,15 +32,15 @@ extension Query {
     }
   }
 
-  /// Changes the objects found and parks them again, all in one write; tells how many.
+  /// Changes the objects found and parks them again, all in one write. Returns how many there were.
   ///
-  /// `change` must leave what identifies an object as it is. It runs inside the write, so it must not change the garage
-  /// by other ways. Which objects are found is settled before the first is changed. All of them are held until they are
-  /// parked at once, so that values of unique indexes may go from one to another.
+  /// `change` must not change the identifier of an object. It runs inside the write, so it must not change the garage in other
+  /// ways. Which objects are found is settled before the first one is changed. All of them are held until they are parked
+  /// together, so values of unique indexes may pass from one to another.
   ///
-  /// - Throws: what `change` throws, which leaves the store as it was;
-  ///   ``GarageError/unretrievableObject(type:identifier:reason:)`` where the identifier changed;
-  ///   ``GarageError/invalidQuery(type:reason:)`` where the query was made by a ``GarageReader``; and as ``retrieveAll()`` and
+  /// - Throws: the errors of `change`, which leave the store as it was;
+  ///   ``GarageError/unretrievableObject(type:identifier:reason:)`` if an identifier changed;
+  ///   ``GarageError/invalidQuery(type:reason:)`` if the query was made by a ``GarageReader``; and as ``retrieveAll()`` and
   ///   ``GarageWriting/park(_:)-(T)``.
   @discardableResult
   public func updateAll(_ change: (inout Root) throws -> Void) throws -> Int {
