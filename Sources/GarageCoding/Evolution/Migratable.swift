@@ -4,7 +4,7 @@
   internal import Foundation
 #endif
 
-/// A property whose value is `Codable` now and was an anonymous mapped object before.
+/// A property whose value is `Codable`, and used to be an anonymous mapped object.
 ///
 /// ```swift
 /// struct Order: Codable, Identifiable {
@@ -12,11 +12,10 @@
 ///   @Migratable var address: Address?     // was a MappableObject without identifyingAttribute
 /// }
 /// ```
-/// In a garage an anonymous mapped object stands inline, as a `Codable` value does, so a value that has the mapped
-/// keys as coding keys is read as it is. Beside that `Migratable` reads the form that GarageStorage left in its
-/// stores: a dictionary with the object's own JSON text under `kGSAnonymousDataKey`, with its dates and references.
-/// Text that the app encrypted is not read. The value is always written as itself, with any coder. A missing optional
-/// is nil.
+/// In a garage an anonymous mapped object stands inline, as a `Codable` value does. So a value whose coding keys are the mapped
+/// keys is read as it is. `Migratable` also reads the form in stores of GarageStorage: a dictionary with the object's own JSON
+/// text under `kGSAnonymousDataKey`, with its dates and references. Text that the app encrypted is not read. The value is
+/// always written as itself, with any coder. A missing optional is nil.
 @propertyWrapper
 public struct Migratable<Value: Codable> {
   /// The value.
@@ -38,7 +37,7 @@ extension Migratable: Sendable where Value: Sendable {}
 extension Migratable: Codable {
   /// Reads the value, or the anonymous mapped object that it was.
   ///
-  /// - Throws: `DecodingError` where it is neither.
+  /// - Throws: `DecodingError` if it is neither.
   public init(from decoder: any Decoder) throws {
     guard let text = AnonymousObject.text(decoder) else {
       wrappedValue = try decoder.singleValueContainer().decode(Value.self)
@@ -75,24 +74,24 @@ extension KeyedEncodingContainer {
   }
 }
 
-/// What GarageStorage made of a mapped object without identifier.
+/// The form that GarageStorage gave a mapped object without identifier.
 private enum AnonymousObject {
   private static let dataKey = "kGSAnonymousDataKey"
 
-  /// The object's JSON text; nil where a decoder reads something else.
+  /// The object's JSON text; nil if the decoder reads something else.
   static func text(_ decoder: any Decoder) -> String? {
     guard let container = try? decoder.container(keyedBy: PathKey.self) else { return nil }
     return try? container.decodeIfPresent(String.self, forKey: PathKey(stringValue: dataKey))
   }
 
-  /// The date in a text: in GarageStorage's form, or in any other of ISO 8601.
+  /// The date in a text, in GarageStorage's form or in any other form of ISO 8601.
   static func date(_ text: String, _ path: [any CodingKey]) throws -> Date {
     if let date = ForeignDate.date(text) ?? (try? Date(text, strategy: .iso8601)) { return date }
     throw DecodingError.dataCorrupted(
       DecodingError.Context(codingPath: path, debugDescription: "\"\(text)\" is no date."))
   }
 
-  /// What a JSON text holds.
+  /// The value of a JSON text.
   static func value(_ text: String, _ path: [any CodingKey]) throws -> RecordValue {
     do {
       return try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8)).value
@@ -138,7 +137,7 @@ private enum AnonymousObject {
     }
   }
 
-  /// What a dictionary stands for: a date, an object with an identifier, or an anonymous one.
+  /// The special meaning of a dictionary: a date, an object with an identifier, or an anonymous one. Nil if it has none.
   private static func special(_ fields: RecordFields, _ path: [any CodingKey]) throws -> RecordValue? {
     if fields["gs_transformableType"] == "gs_transformableDate",
       let text = fields["gs_transformableData"]?.stringValue

@@ -1,4 +1,4 @@
-/// A class that lists what is stored of it, instead of being `Codable` by its own code.
+/// A class that lists its stored properties in a mapping, instead of having its own `Codable` code.
 ///
 /// ```swift
 /// final class Boat: MappableObject {
@@ -16,26 +16,25 @@
 ///   }
 /// }
 /// ```
-/// With an identifying attribute an object is stored under its value, and referenced from other objects. Without
-/// one it stands inside others, and is identified by the digest of its content where it is parked by itself. A
-/// mapped class that is also `Identifiable` by an `id` of its own needs no identifying attribute.
+/// With an identifying attribute, an object is stored under the attribute's value and referenced from other objects. Without
+/// one, it stands inside other objects; parked by itself, it is identified by the digest of its content. A mapped class that is
+/// also `Identifiable` by its own `id` needs no identifying attribute.
 ///
-/// Objects are created empty by `init()` and then filled. So plain properties may refer to each other in a circle.
-/// While an object is being built, and in `init(from:)` of the objects that hold it, its references may not be
-/// there yet.
+/// Objects are created empty by `init()` and then filled, so plain properties may refer to each other in a circle. While an
+/// object is being built, and in `init(from:)` of the objects that hold it, its references may not be set yet.
 ///
 /// `Codable` is already done: do not write `init(from:)` and `encode(to:)`.
 public protocol MappableObject: AnyObject, Codable {
-  /// An empty object. What is not in a record keeps the values that this gives it.
+  /// An empty object. Properties that a record does not have keep the values that they have here.
   init()
-  /// What is stored. Asked for once in a process for each class. In a class that has subclasses declare it as
-  /// `class var`, and override it in those that add properties.
+  /// The mapping of the stored properties. A process asks for it once for each class. In a class that has subclasses, declare
+  /// it as `class var`, and override it in the subclasses that add properties.
   static var objectMapping: ObjectMapping { get }
 }
 
-/// Lists the properties of a class that are stored, and under which keys.
+/// Lists the stored properties of a class, with their keys.
 ///
-/// The mapping of a subclass begins with that of its superclass, and adds to it:
+/// The mapping of a subclass begins with that of its superclass, and adds properties:
 /// ```swift
 /// override class var objectMapping: ObjectMapping {
 ///   let mapping = ObjectMapping(for: Ship.self)  // has what is in Boat.objectMapping
@@ -43,20 +42,20 @@ public protocol MappableObject: AnyObject, Codable {
 ///   return mapping
 /// }
 /// ```
-/// A mapping is built and read on one thread, in `objectMapping`. What is wrong in it is thrown when the first
-/// object is parked or retrieved.
+/// A mapping is built and read on one thread, in `objectMapping`. An error in it is thrown when the first object is parked or
+/// retrieved.
 public final class ObjectMapping {
-  /// The key of the property that identifies an object: a mapped one, never empty in an object that is parked.
-  /// Its type is one that an `id` can have. Nil: the objects are anonymous. A subclass has that of its superclass.
+  /// The key of the property that identifies an object. The property must be mapped, and must not be empty in a parked object.
+  /// Its type is one that an `id` can have. Nil: the objects are anonymous. A subclass has the attribute of its superclass.
   public var identifyingAttribute: String?
 
   /// The class.
   let type: any MappableObject.Type
   private(set) var properties: [MappedProperty] = []
-  /// What is wrong, to be thrown later.
+  /// An error in the mapping, to be thrown later.
   private(set) var fault: String?
 
-  /// A mapping that holds what the superclass's mapping holds, where it has one, and nothing else.
+  /// A mapping with the properties of the superclass's mapping, if there is one, and no others.
   public init(for type: any MappableObject.Type) {
     self.type = type
     guard let superclass = _getSuperclass(type) as? any MappableObject.Type else { return }
@@ -69,7 +68,7 @@ public final class ObjectMapping {
   /// The same as ``init(for:)``, under the name that GarageStorage has for it.
   public static func mapping(for type: any MappableObject.Type) -> ObjectMapping { ObjectMapping(for: type) }
 
-  /// Adds a property of any `Codable` type. A key that is there already is replaced.
+  /// Adds a property of any `Codable` type. An existing property with the same key is replaced.
   ///
   /// - Parameters:
   ///   - key: the name in the store. It must stay when the property is renamed.
@@ -80,7 +79,7 @@ public final class ObjectMapping {
     append(MappedValue(key, path))
   }
 
-  /// Adds an optional property. Nil takes no room in the store.
+  /// Adds an optional property. Nil takes no space in the store.
   ///
   /// - Parameters:
   ///   - key: the name in the store. It must stay when the property is renamed.
@@ -91,10 +90,10 @@ public final class ObjectMapping {
     append(MappedOptional(key, path))
   }
 
-  /// Adds properties, in the order of their keys, as GarageStorage's call of that name does for names.
+  /// Adds properties in the order of their keys, as GarageStorage's method of this name does for names.
   ///
-  /// - Parameter paths: properties by their key in the store. One that cannot be set, or whose type is not
-  ///   `Codable`, is reported when the first object is parked or retrieved.
+  /// - Parameter paths: properties by their keys in the store. If one cannot be set, or is not of a `Codable` type, that is
+  ///   reported when the first object is parked or retrieved.
   public func addMappings<Root: MappableObject>(_ paths: [String: PartialKeyPath<Root>]) {
     for (key, path) in paths.sorted(by: { $0.key < $1.key }) {
       func add<Value: Codable>(_: Value.Type) -> Bool {
@@ -121,7 +120,7 @@ public final class ObjectMapping {
 // MARK: - Codable
 
 extension MappableObject {
-  /// An empty object, filled with what the decoder has. For coders.
+  /// Creates an empty object and fills it from the decoder. For coders.
   public init(from decoder: any Decoder) throws {
     self.init()
     let object: any MappableObject = self

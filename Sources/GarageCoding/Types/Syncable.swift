@@ -1,23 +1,23 @@
-/// How far the synchronization of an object with a server, or whatever else it is copied to, has come.
+/// How far an object is synchronized with a server, or with another copy.
 ///
-/// A garage keeps it beside the object and finds objects by it. What the statuses mean is up to you.
+/// A garage keeps the status beside the object, and finds objects by it. The meaning of the statuses is up to you.
 ///
 /// Format: these numbers are stored and never change. They are those of GarageStorage.
 public enum SyncStatus: Int, Codable, CaseIterable, Sendable {
-  /// Nothing was said about it yet.
+  /// Nothing is known yet.
   case undetermined = 0
-  /// The object has changes that were not sent.
+  /// The object has changes that were not sent yet.
   case notSynced = 1
   /// The object is being sent.
   case syncing = 2
-  /// Both sides are the same.
+  /// Both sides have the same.
   case synced = 3
 }
 
 /// An object with a sync status.
 ///
-/// Parking stores the status beside the object, retrieving sets it, whether or not `syncStatus` is among the
-/// coding keys. `setSyncStatus(_:for:)` changes it in the store without the object being parked again.
+/// Parking stores the status beside the object, and retrieving sets it, whether or not `syncStatus` is among the coding keys.
+/// `setSyncStatus(_:for:)` changes it in the store without parking the object again.
 /// ```swift
 /// struct Task: Codable, Identifiable, Syncable {
 ///   var id: UUID
@@ -26,10 +26,10 @@ public enum SyncStatus: Int, Codable, CaseIterable, Sendable {
 /// }
 /// let waiting = try garage.retrieveAll(Task.self, withStatus: .notSynced)
 /// ```
-/// The status is no part of the identity of a value that is identified by its content. Where it is among the
-/// coding keys of a class that is only `Hashable`, its key must read `syncStatus` for that.
+/// The status is not part of the identity of a value that is identified by its content. If a class that is only `Hashable` has
+/// the status among its coding keys, the text of that key must be `syncStatus`.
 public protocol Syncable {
-  /// How far its synchronization has come.
+  /// How far the object is synchronized.
   var syncStatus: SyncStatus { get set }
 }
 
@@ -62,7 +62,7 @@ extension TypeFacts {
     withUnsafeMutablePointer(to: &value) { syncStatusAccess?.set(UnsafeMutableRawPointer($0), status) }
   }
 
-  /// A value to take the digest of: with a status that all have. An object is not touched.
+  /// The value to make a digest of, with a status that is the same for all. An object is not changed.
   func withoutSyncStatus(_ value: any Encodable) -> any Encodable {
     func neutral<T: Encodable>(_ value: T) -> any Encodable {
       var copy = value

@@ -4,28 +4,28 @@
   public import Foundation
 #endif
 
-/// What a record holds, as a tree of plain values: what ``Evolving/upgrade(_:from:)`` rewrites, and what can be
-/// read without the Swift types that were parked.
+/// The content of a record as a tree of plain values. ``Evolving/upgrade(_:from:)`` rewrites it, and it can be read without the
+/// Swift types that were parked.
 ///
 /// ```swift
 /// record.rename("surname", to: "name")
 /// record["age"] = 0
 /// record["address"]?["zip"] = .string("10115")
 /// ```
-/// A map has the coding keys of the type, as text, and only those that have a value: what `encodeIfPresent` left
-/// out is not there. Integers have no width, and arrays hold their elements however they are packed in the
-/// record. An object with an identity of its own is a ``reference(_:_:)`` and not part of the tree.
+/// A map has the coding keys of the type, as text, but only those that have a value: a value that `encodeIfPresent` left out
+/// has no key. Integers have no width, and arrays hold their elements however these are packed in the record. An object with an
+/// identity of its own is a ``reference(_:_:)``, and not part of the tree.
 public enum RecordValue: Sendable, Hashable {
-  /// A nil that was encoded as such.
+  /// A nil that was encoded as null.
   case null
   /// A truth value.
   case bool(Bool)
   /// An integer.
   case integer(Int64)
-  /// An integer that `Int64` does not hold. (Behind a reference: an enum with 16-byte alignment is miscompiled by
-  /// Swift 6.3 on Linux.)
+  /// An integer that does not fit in `Int64`. (Indirect, because Swift 6.3 on Linux miscompiles an enum with 16-byte
+  /// alignment.)
   indirect case wideInteger(Int128)
-  /// An integer that only `UInt128` holds.
+  /// An integer that fits only in `UInt128`.
   indirect case unsignedInteger(UInt128)
   /// A floating-point number of 4 bytes.
   case float(Float)
@@ -39,17 +39,17 @@ public enum RecordValue: Sendable, Hashable {
   case decimal(Decimal)
   /// Bytes.
   case data(Data)
-  /// Text; a `URL` is its text as well.
+  /// Text. A `URL` is stored as its text as well.
   case string(String)
-  /// An array or set, or a dictionary whose keys are no text: keys and values in turn.
+  /// An array or set, or a dictionary whose keys are not text: keys and values in turn.
   case array([RecordValue])
   /// An object or dictionary.
   case map(RecordFields)
-  /// An object that is a record of its own, and how it is loaded.
+  /// An object with a record of its own, and how it is loaded.
   case reference(RecordIdentity, ReferenceKind)
-  /// An inline value of an ``Evolving`` type, with the version it was encoded in (other than 0).
+  /// An inline value of an ``Evolving`` type, with the version in which it was encoded (never 0).
   indirect case versioned(Int, RecordValue)
-  /// An inline value of a ``Syncable`` type, with its status. A version stands inside of it.
+  /// An inline value of a ``Syncable`` type, with its status. A version stands inside the status.
   indirect case withSyncStatus(SyncStatus, RecordValue)
 
   /// An integer of any type.
@@ -59,14 +59,14 @@ public enum RecordValue: Sendable, Hashable {
     } else if let wide = Int128(exactly: integer) {
       self = .wideInteger(wide)
     } else {
-      // What Int128 does not hold is a positive number beyond it.
+      // An integer that does not fit in Int128 is positive and larger.
       self = .unsignedInteger(UInt128(truncatingIfNeeded: integer))
     }
   }
 
-  /// A reference to the object of that type whose `id` is `identifier`, parked or not.
+  /// A reference to the object of this type whose `id` is `identifier`, whether it is parked or not.
   ///
-  /// - Throws: ``GraphCodingError`` where the type or the `id` can name no record.
+  /// - Throws: ``GraphCodingError`` if the type or the `id` cannot name a record.
   public static func reference(to type: any Codable.Type, identifier: some Hashable) throws -> RecordValue {
     .reference(try TypeDescription.identity(of: type, converting: identifier), .eager)
   }
@@ -75,7 +75,7 @@ public enum RecordValue: Sendable, Hashable {
 // MARK: - Maps and arrays
 
 extension RecordValue {
-  /// The fields of a map; nil for any other value. Looks behind a version and a sync status.
+  /// The fields of a map; nil for any other value. A version and a sync status around the map are skipped.
   public var fields: RecordFields? {
     get {
       switch self {
@@ -96,19 +96,19 @@ extension RecordValue {
     }
   }
 
-  /// The keys of a map, in order; none for any other value.
+  /// The keys of a map, in order; empty for any other value.
   public var keys: [String] { fields?.keys ?? [] }
 
-  /// The value that a map has under a key; nil where it has none, or where this is no map.
+  /// The value under a key of a map; nil if there is none, or if this is no map.
   ///
-  /// Setting nil removes the field. Setting a field of null makes a map of it; of any other value that is no map it
+  /// Setting nil removes the field. Setting a field of null makes it a map. Setting a field of any other value that is no map
   /// changes nothing.
   public subscript(key: String) -> RecordValue? {
     get { fields?[key] }
     set {
       switch self {
       case .map(var fields):
-        // Not shared while it is changed.
+        // Released here, so that the fields are not shared while they are changed.
         self = .null
         fields[key] = newValue
         self = .map(fields)
@@ -124,9 +124,9 @@ extension RecordValue {
     }
   }
 
-  /// The element of an array at an index; nil beyond its end, or where this is no array.
+  /// The element of an array at an index; nil beyond the end, or if this is no array.
   ///
-  /// Setting nil removes the element. Setting one beyond the end changes nothing.
+  /// Setting nil removes the element. Setting an element beyond the end changes nothing.
   public subscript(index: Int) -> RecordValue? {
     get {
       guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
@@ -140,15 +140,15 @@ extension RecordValue {
     }
   }
 
-  /// Gives a map's field another key. A field that has that key already is replaced; where there is no field to
-  /// rename nothing happens.
+  /// Gives a field of a map another key. A field that already has that key is replaced. If there is no field to rename, nothing
+  /// happens.
   public mutating func rename(_ key: String, to newKey: String) {
     guard var fields else { return }
     fields.rename(key, to: newKey)
     self.fields = fields
   }
 
-  /// Removes a map's field and returns its value; nil where there is none.
+  /// Removes a field of a map and returns its value; nil if there is none.
   @discardableResult
   public mutating func remove(_ key: String) -> RecordValue? {
     let value = self[key]
@@ -157,7 +157,7 @@ extension RecordValue {
   }
 }
 
-// MARK: - What it holds
+// MARK: - The value
 
 extension RecordValue {
   /// Whether it is null.
@@ -166,10 +166,10 @@ extension RecordValue {
   /// The truth value; nil for any other value.
   public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-  /// The integer, where it is one that `Int` holds.
+  /// The integer, if it fits in `Int`; nil for any other value.
   public var integerValue: Int? { if case .integer(let value) = self { Int(exactly: value) } else { nil } }
 
-  /// The number as a double: of an integer or decimal the nearest one; nil for any other value.
+  /// The number as a double, for an integer or decimal the nearest one; nil for any other value.
   public var doubleValue: Double? {
     switch self {
     case .double(let value): value
@@ -211,7 +211,7 @@ extension RecordValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// An array.
   public init(arrayLiteral elements: RecordValue...) { self = .array(elements) }
-  /// A map; of equal keys the last counts.
+  /// A map. If keys are equal, the last one counts.
   public init(dictionaryLiteral elements: (String, RecordValue)...) {
     var fields = RecordFields()
     for (key, value) in elements { fields[key] = value }
