@@ -1,8 +1,8 @@
 internal import CGarage
 
-/// Words in memory that other processes may change at any time, each in one piece.
+/// Words in memory that other processes may change at any time. Each word is read and written as a whole.
 package enum SharedWords {
-  /// Copies as many as there is room for from a place.
+  /// Copies words from a place, as many as there is room for.
   package static func copy(to words: UnsafeMutableRawBufferPointer, from place: UnsafeRawPointer) {
     let count = words.count / MemoryLayout<UInt64>.size
     guard let start = words.baseAddress, count > 0 else { return }
@@ -10,7 +10,7 @@ package enum SharedWords {
       start.assumingMemoryBound(to: UInt64.self), place.assumingMemoryBound(to: UInt64.self), count)
   }
 
-  /// Whether a place still has words that were copied from it. What is read afterwards is no older than they are.
+  /// Whether a place still has the words that were copied from it. What is read after this call is no older than these words.
   package static func areSame(_ words: UnsafeRawBufferPointer, at place: UnsafeRawPointer) -> Bool {
     let count = words.count / MemoryLayout<UInt64>.size
     guard let start = words.baseAddress, count > 0 else { return true }

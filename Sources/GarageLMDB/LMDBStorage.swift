@@ -13,35 +13,34 @@ public import GarageDriver
   public import Foundation
 #endif
 
-/// A storage in a folder, kept by LMDB: memory-mapped, a read is a walk through pages that are in memory.
+/// A storage in a folder, kept by LMDB. The file is mapped into memory, and a read goes through its pages there.
 ///
-/// The fastest driver for reading. Readers see one committed state, never wait and are never waited for; one
+/// It is the fastest driver for reading. Readers see one committed state, never wait, and are never waited for. There is one
 /// writer at a time, among all threads and processes. Lent bytes are the mapped file itself.
 ///
 /// ## Good to know
-/// - The folder holds `data.mdb` and `lock.mdb`, and belongs to the store. Do not delete, replace or cut
-///   either file while a process has the store open: reading mapped pages that are gone ends the process
-///   with SIGBUS. A file that was cut before is recognised on opening. Copy the folder while no
-///   process has it open. No network file systems.
-/// - `write` waits for a writer in another process without limit, and so does opening a new store for the
-///   process that is creating it. A process that died while it wrote is noticed, and its write is undone.
-/// - A long read keeps the pages of its state from being used again: while it runs, the file grows with
-///   every write. The file does not become smaller by itself.
-/// - When another process made the store larger than this one has mapped it, the next transaction waits
-///   until all that this process has open have ended, and maps the file anew. Inside another transaction of
-///   the same thread it throws a retryable `conflict` in place of waiting for itself.
-/// - A transaction that changes much keeps its changed pages in memory, up to 512 MiB of them with pages of
-///   4 KiB, and writes out what is beyond.
-/// - Any number of storages may be open on one folder, in one process too. They share one environment.
-/// - LMDB trusts its pages, whose structure carries no checksums: a file damaged by others may be
-///   recognised (`corrupt`), read wrongly, or end the process.
+/// - The folder holds `data.mdb` and `lock.mdb`, and belongs to the store. Do not delete, replace or cut either file while a
+///   process has the store open: reading mapped pages that are gone ends the process with SIGBUS. A file that was cut before is
+///   recognised on opening. Copy the folder only while no process has it open. Network file systems are not supported.
+/// - `write` waits for a writer in another process without limit. So does opening a new store while another process is creating
+///   it. If a process died while it wrote, that is noticed, and its write is undone.
+/// - A long read keeps the pages of its state from being used again: while it runs, the file grows with every write. The file
+///   does not shrink by itself.
+/// - If another process has made the store larger than this one has mapped, the next transaction waits until all open
+///   transactions of this process have ended, and maps the file again. Inside another transaction of the same thread it throws
+///   a retryable `conflict`, instead of waiting for itself.
+/// - A transaction that changes much keeps its changed pages in memory, up to 512 MiB of them with pages of 4 KiB, and writes
+///   out the rest.
+/// - Any number of storages may be open on one folder, also in one process. They share one environment.
+/// - LMDB trusts its pages, whose structure has no checksums. A file that others have damaged may be recognised (`corrupt`),
+///   read wrongly, or end the process.
 public final class LMDBStorage: StorageDriver, Sendable {
   /// The largest value, in bytes: 1 GiB. LMDB's own limit is 4 GiB, but it writes a value in one call, and
   /// operating systems cut calls of 2 GiB and more.
   public static let maximumValueByteCount = 1 << 30
 
-  /// Keys up to 511 bytes, values up to 1 GiB; durable, shared among processes, readers go on while one
-  /// writes. Between processes a write waits for the other writer without limit.
+  /// Keys up to 511 bytes, values up to 1 GiB. Durable, shared among processes; readers go on while one writes. A write waits
+  /// for a writer in another process without limit.
   public let info: StorageInfo
 
   private let options: LMDBStorage.Options
@@ -49,19 +48,17 @@ public final class LMDBStorage: StorageDriver, Sendable {
   let connection: LMDBConnection
   let lifetime: StorageLifetime
 
-  /// LMDB environments opened twice in one process read each other's pages wrongly, and closing one drops the file
-  /// locks of both.
+  /// If an LMDB environment is opened twice in one process, the two read each other's pages wrongly, and closing one drops the
+  /// file locks of both.
   private static let stores = SharedStores<LMDBConnection> { $0.close() }
 
   /// Opens the store in the folder at `directory`, or creates it.
   ///
-  /// A missing folder is created, and missing folders above it. A folder may hold other files; LMDB's two
-  /// are added.
+  /// A missing folder is created, and so are missing folders above it. The folder may hold other files; LMDB's two are added.
   ///
-  /// - Throws: ``StorageError`` of the kind `notAStorage` for a file, or for a folder with an LMDB store of
-  ///   somebody else; `newerFormat`; `permissionDenied`; `notFound` when opened read-only and there is no
-  ///   store; `storageFull`; `corrupt` when the data file was cut; `busy` when a process with another
-  ///   version of LMDB has it open.
+  /// - Throws: ``StorageError`` of the kind `notAStorage` for a file, or for a folder with an LMDB store of another program;
+  ///   `newerFormat`; `permissionDenied`; `notFound` if opened read-only and there is no store; `storageFull`; `corrupt` if the
+  ///   data file was cut; `busy` if a process with another version of LMDB has it open.
   public convenience init(at directory: URL, options: LMDBStorage.Options = LMDBStorage.Options()) throws {
     guard directory.isFileURL else {
       throw StorageError(
@@ -71,10 +68,10 @@ public final class LMDBStorage: StorageDriver, Sendable {
     try self.init(atPath: directory.path, options: options)
   }
 
-  /// Opens the store called `name` in the user's folder for application data, or creates it: Application
-  /// Support on Apple systems, the XDG data folder elsewhere (see ``DataFolder``).
+  /// Opens the store called `name` in the user's folder for application data, or creates it. That folder is Application Support
+  /// on Apple systems, and the XDG data folder on others (see ``DataFolder``).
   ///
-  /// - Throws: as ``init(at:options:)``, and `notFound` where `name` cannot name a file.
+  /// - Throws: as ``init(at:options:)``, and `notFound` if `name` cannot name a file.
   public convenience init(named name: String, options: LMDBStorage.Options = LMDBStorage.Options()) throws {
     try self.init(atPath: DataFolder.path(forStoreNamed: name, driver: driverName), options: options)
   }
@@ -96,7 +93,7 @@ public final class LMDBStorage: StorageDriver, Sendable {
 
   /// Runs `body` on the last committed state, which LMDB keeps as long as `body` runs.
   ///
-  /// - Throws: what `body` throws; `readersFull`; `conflict`, to be tried again, as the type's notes say.
+  /// - Throws: the errors of `body`; `readersFull`; `conflict`, which is retryable, as the type's notes say.
   @_specialize(where R == Void)
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     let transaction = try connection.beginRead(lifetime)
@@ -104,10 +101,10 @@ public final class LMDBStorage: StorageDriver, Sendable {
     return try transaction._withUnsafeGuaranteedRef { try body($0) }
   }
 
-  /// Runs `body` as the only writer of all threads and processes, then commits or rolls back as it says.
+  /// Runs `body` as the only writer of all threads and processes, then commits or rolls back, as `body` returns.
   ///
-  /// - Throws: what `body` throws; `storageFull`, and then nothing of the transaction is kept; `notFound` where the
-  ///   folder or its `data.mdb` was deleted or replaced while it was open; `conflict` as for ``read(_:)``.
+  /// - Throws: the errors of `body`; `storageFull`, and then nothing of the transaction is kept; `notFound` if the folder or
+  ///   its `data.mdb` was deleted or replaced while it was open; `conflict` as for ``read(_:)``.
   @_specialize(where R == Bool)
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     if options.isReadOnly { throw readOnlyError() }
@@ -124,12 +121,12 @@ public final class LMDBStorage: StorageDriver, Sendable {
         }
       }
       if let result { return result }
-      // As a read, so that `close` waits for it.
+      // Counted as a read, so that `close` waits for it.
       try lifetime.withRead { try connection.mapAgain(lifetime, since: generation, during: .write) }
     }
   }
 
-  /// Ends the use of the store by this value; the last one of the process closes the environment.
+  /// Ends this value's use of the store. The last value of the process closes the environment.
   public func close() throws {
     try lifetime.close(endingResting: connection.endRestingRead) { try store.close() }
   }

@@ -6,49 +6,49 @@ extension SQLiteStorage {
     /// What a commit waits for.
     public var durability: Durability = .full
 
-    /// The page cache of the connection that writes, in bytes; 64 MiB unless told.
+    /// The page cache of the connection that writes, in bytes. The default is 64 MiB.
     ///
-    /// Each connection that reads has a cache of its own, up to a quarter of this. Both are limits: memory
-    /// is taken as pages are used, and pages that are memory-mapped take none.
+    /// Each connection that reads has a cache of its own, of up to a quarter of this size. Both are limits: memory is taken
+    /// only as pages are used, and memory-mapped pages take none.
     public var cacheByteCount = 64 << 20
 
-    /// How much of the file, from its beginning, each connection maps into memory instead of copying its
-    /// pages, in bytes; 0 maps nothing. 256 MiB unless told, on Apple systems 0.
+    /// How much of the file, from its beginning, each connection maps into memory instead of copying its pages, in bytes. 0
+    /// maps nothing. The default is 256 MiB, and 0 on Apple systems.
     ///
-    /// A failing disk, a file cut by another program and, on Apple systems, a file that data protection
-    /// locks then end the process with a signal instead of an error.
+    /// With mapping, some failures end the process with a signal instead of an error: a failing disk, a file that another
+    /// program cuts, and, on Apple systems, a file that data protection locks.
     public var memoryMapByteCount = Self.defaultMemoryMapByteCount
 
-    /// How long a transaction waits for another process that holds the store, before it throws
-    /// ``StorageError/Kind/busy``; 10 seconds unless told, at most about 24 days.
+    /// How long a transaction waits for another process that holds the store, before it throws ``StorageError/Kind/busy``. The
+    /// default is 10 seconds, the maximum about 24 days.
     ///
     /// Writers of this process wait for one another without limit.
     public var busyTimeout: Duration = .seconds(10)
 
-    /// Opens an existing store for reading only; every `write` throws ``StorageError/Kind/readOnly``.
+    /// Opens an existing store for reading only. Every `write` throws ``StorageError/Kind/readOnly``.
     ///
-    /// SQLite still needs its `-wal` and `-shm` files beside the store: it makes them where the folder can
-    /// be written. On a file system that is mounted read-only the store is opened as if ``isImmutable``,
-    /// provided that its last writer closed it.
+    /// SQLite still needs its `-wal` and `-shm` files beside the store, and makes them if the folder can be written. On a file
+    /// system that is mounted read-only the store is opened as if ``isImmutable`` were set, provided that its last writer
+    /// closed it.
     public var isReadOnly = false
 
-    /// Promises that nobody changes the file as long as it is open: it is read without locks and
-    /// without companion files, as a store in an app's bundle has to be. Implies ``isReadOnly``.
+    /// Promises that nobody changes the file as long as it is open. It is then read without locks and without companion files,
+    /// which a store in an app's bundle requires. Implies ``isReadOnly``.
     ///
-    /// Wrong results follow where the promise is broken. A store with commits left in its `-wal` file is
-    /// refused with ``StorageError/Kind/permissionDenied``.
+    /// If the promise is broken, results are wrong. A store with commits left in its `-wal` file is refused with
+    /// ``StorageError/Kind/permissionDenied``.
     public var isImmutable = false
 
-    /// The size of the write-ahead log, in bytes, from which a commit tries to empty it; 16 MiB unless told.
+    /// The size of the write-ahead log, in bytes, from which on a commit tries to empty it. The default is 16 MiB.
     ///
-    /// Where the disk is small, or nearly full, it is emptied from an eighth of the free room on.
-    /// The file may be larger: after a large transaction, and while readers stay on old snapshots. What is
-    /// emptied gives its room back to the file system.
+    /// If the disk is small or nearly full, the log is emptied from an eighth of the free space on. The file may be larger
+    /// after a large transaction, and while readers stay on old snapshots. An emptied log gives its space back to the file
+    /// system.
     public var walCheckpointByteCount = 16 << 20
 
-    /// How many connections are kept for later readers; 8 unless told.
+    /// How many connections are kept for later readers. The default is 8.
     ///
-    /// It limits no transactions: each reader gets a connection at once, new if need be (about 0.1 ms).
+    /// It does not limit transactions: each reader gets a connection at once, a new one if need be (about 0.1 ms).
     public var maximumIdleReaderCount = 8
 
     /// The largest size of the file, in pages of 4096 bytes. For tests of a full store.
@@ -62,8 +62,8 @@ extension SQLiteStorage {
       /// The disk: a commit survives the loss of power (`synchronous = FULL`, with `fullfsync` on Apple
       /// systems).
       case full
-      /// The operating system: a commit survives the end of the process. After a loss of power the
-      /// last commits may be missing, the store stays whole (`synchronous = NORMAL`).
+      /// The operating system: a commit survives the end of the process. After a loss of power the last commits may be
+      /// missing, but the store stays sound (`synchronous = NORMAL`).
       case normal
     }
 

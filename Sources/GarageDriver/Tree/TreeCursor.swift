@@ -1,7 +1,7 @@
-/// A place in a ``PersistentTree`` that moves over a range of keys, entry by entry.
+/// A place in a ``PersistentTree`` that moves through a range of keys, entry by entry.
 ///
-/// It keeps the tree as it was when the cursor was made. To visit a whole range, ``PersistentTree/scan(_:_:_:)``
-/// is shorter and faster; a cursor is for walking along two things at a time.
+/// It keeps the tree as it was when the cursor was made. To visit a whole range, ``PersistentTree/scan(_:_:_:)`` is shorter and
+/// faster; a cursor is for going through two ranges at a time.
 public struct TreeCursor {
   private let range: StorageKeyRange
   private let direction: ScanDirection
@@ -9,7 +9,7 @@ public struct TreeCursor {
   private var path: [(branch: TreeNode, child: Int)] = []
   /// The leaf the cursor is in; nil at the end.
   private(set) var leaf: TreeNode?
-  /// Which entries of the leaf are in the range and still to come, the current one included.
+  /// The entries of the leaf that are in the range and still to come, including the current one.
   private(set) var stretch = 0..<0
 
   /// Stands at the first entry of `range`, or at the last one for a backward cursor.
@@ -21,19 +21,19 @@ public struct TreeCursor {
     if stretch.isEmpty { moveToNextLeaf() }
   }
 
-  /// Whether there is no entry any more.
+  /// Whether no entry is left.
   public var isAtEnd: Bool { leaf == nil }
 
-  /// The key of the current entry. There must be one.
+  /// The key of the current entry, which must exist.
   public var key: TreeBytes {
     let keys = leaf!.keys
     return TreeBytes(storage: keys.bytes, range: keys.range(at: current))
   }
 
-  /// The value of the current entry. There must be one.
+  /// The value of the current entry, which must exist.
   public var value: TreeBytes { leaf!.values[current] }
 
-  /// Goes on to the next entry, the next smaller one for a backward cursor.
+  /// Moves to the next entry, which is the next smaller one for a backward cursor.
   public mutating func moveToNext() {
     stretch = direction == .forward ? stretch.dropFirst() : stretch.dropLast()
     if stretch.isEmpty { moveToNextLeaf() }
@@ -41,11 +41,11 @@ public struct TreeCursor {
 
   private var current: Int { direction == .forward ? stretch.lowerBound : stretch.upperBound - 1 }
 
-  /// Goes on to the first entry of the next leaf.
+  /// Moves to the first entry of the next leaf.
   mutating func moveToNextLeaf() {
     guard let old = leaf else { return }
     leaf = nil
-    // Where the range ends inside the leaf that is left, nothing of it comes after.
+    // If the range ends inside the leaf that is left, none of it comes after that leaf.
     let isCut =
       direction == .forward
       ? old.entries(in: range).upperBound < old.keys.count
