@@ -1,4 +1,4 @@
-// Opening and leaving what one `init(from:)` reads.
+// Entering and leaving the value that one `init(from:)` reads.
 
 extension DecoderPointer {
   @inline(__always)
@@ -25,7 +25,7 @@ extension DecoderPointer {
     return serial
   }
 
-  /// Leaves the frame of a value with the cursor behind it, however much of it was read.
+  /// Leaves the frame of a value, and puts the cursor behind the value, however much of it was read.
   @inline(__always)
   func leaveFrame(_ serial: UInt64) {
     if frame.serial != serial { returnToValue(serial) }
@@ -56,7 +56,7 @@ extension DecoderPointer {
     return isCurrent ? fail(error) : error
   }
 
-  /// Notes an error that must not be lost, even where user code says `try?`.
+  /// Notes an error that must not be lost, even if user code says `try?`.
   func fail(_ error: any Error) -> any Error {
     if failure == nil { failure = error }
     return error

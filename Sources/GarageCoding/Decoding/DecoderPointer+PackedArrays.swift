@@ -7,8 +7,8 @@
 // Reading packed arrays, whole or element by element.
 
 extension DecoderPointer {
-  /// Reads the array at the cursor into the scratch memory. False where it is not packed in a form that an array of
-  /// this kind is read from at once.
+  /// Reads the array at the cursor into the scratch memory. Returns false if it is not packed in a form from which an array of
+  /// this kind can be read at once.
   func readPacked(_ kind: ValueKind) throws -> Bool {
     let tag = try tag()
     guard tag == BodyTag.packedSmall || tag == BodyTag.packedLarge else { return false }
@@ -51,11 +51,11 @@ extension DecoderPointer {
     return true
   }
 
-  /// The count was checked against the bytes that are there.
+  /// The count was checked against the number of bytes.
   private func strings(_ array: inout PackedArray) throws -> [String] {
     var at = array.offset
     let (base, end, count) = (self.base, array.end, array.count)
-    // Not by `unsafeUninitializedCapacity`: that asks for the metadata of the array's storage each time.
+    // Not made by `unsafeUninitializedCapacity`, which looks up the metadata of the array's storage each time.
     var strings: [String] = []
     strings.reserveCapacity(count)
     for _ in 0..<count {
@@ -82,7 +82,7 @@ extension DecoderPointer {
     _ array: inout PackedArray, _ read: (PackedArray, Range<Int>) throws -> Element
   ) throws -> [Element] {
     var elements: [Element] = []
-    // The count was checked against the bytes that are there.
+    // The count was checked against the number of bytes.
     elements.reserveCapacity(array.count)
     for _ in 0..<array.count {
       let range = try array.next()

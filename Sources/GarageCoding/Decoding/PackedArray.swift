@@ -7,7 +7,7 @@ struct PackedArray {
   private(set) var offset: Int
   let end: Int
 
-  /// Reads the array that begins at `offset`; nil where another value does.
+  /// Reads the array at `offset`; nil if another value begins there.
   init?(_ base: UnsafeRawPointer, _ offset: Int, end: Int) throws {
     guard
       let header = try ContainerHeader.read(
@@ -23,7 +23,7 @@ struct PackedArray {
     self.offset = header.content
     if kind == .string {
       count = try Varint.read(base, &self.offset, end: header.end)
-      // Each string takes a byte at least.
+      // Each string takes at least one byte.
       guard count <= header.end - self.offset else {
         throw DamagedBytes(reason: "an array counts more strings than it has bytes", offset: offset)
       }
@@ -57,7 +57,7 @@ struct PackedArray {
     base.bits(at: at, as: type)
   }
 
-  /// The integer at `at`, of whichever width.
+  /// The integer at `at`, of any width.
   func integer(_ at: Int) -> Int128? {
     switch kind {
     case .int8: Int128(load(at, as: Int8.self))

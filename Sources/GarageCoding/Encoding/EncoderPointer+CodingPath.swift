@@ -1,9 +1,9 @@
 extension EncoderPointer {
-  /// The path to the value or nested container being encoded, put together when somebody asks.
+  /// The path to the value or nested container being encoded, put together when it is asked for.
   var codingPath: [any CodingKey] { path(to: output.framePlace) }
 
-  /// The path to the value or nested container with that serial. Empty for a serial of a graph that is done: the coder
-  /// may be another thread's by now.
+  /// The path to the value or nested container with that serial. Empty if the serial belongs to a graph that is done, because
+  /// another thread may already use the coder.
   func codingPath(_ serial: UInt64) -> [any CodingKey] {
     if serial <= serialBefore { return [] }
     return path(to: openFrame(serial) ?? output.framePlace)
@@ -25,11 +25,11 @@ extension EncoderPointer {
     }
   }
 
-  /// The open frame with that serial: of a value, or of a nested container, also of one that waits.
+  /// The open frame with that serial: of a value or of a nested container, also of one that is not being filled at present.
   func openFrame(_ serial: UInt64) -> UnsafeMutablePointer<EncodingFrame>? {
     if frame.serial == serial { return output.framePlace }
     if serial <= serialBefore { return nil }
-    // They have come in the order of their serials.
+    // They stand in the order of their serials.
     var low = 0
     var high = openFrameCount
     while low < high {

@@ -4,16 +4,16 @@
   internal import Foundation
 #endif
 
-// Graphs of which only a part is encoded: what a store has already is left out.
+// Encodes only a part of a graph: objects that a store already has are left out.
 
 extension GraphEncoder {
-  /// Encodes one object's record, and of the objects that can be reached from it those for which `isWanted` says
-  /// so, with what these refer to in turn. The object's own record is the first.
+  /// Encodes one object's record, and those of the reachable objects for which `isWanted` returns true, with the objects that
+  /// these refer to. The object's own record is the first.
   ///
   /// - Parameters:
   ///   - dates: how dates are encoded; by default exactly.
   ///   - isWanted: asked for an object's identity, and for digests of the tags it may have had before.
-  /// - Throws: as ``encode(_:)``, and what `isWanted` throws.
+  /// - Throws: as ``encode(_:)``, and the errors of `isWanted`.
   package func encode(
     _ root: any Encodable, dates: DateEncodingStrategy = .deferredToDate,
     andThose isWanted: (RecordIdentity, [UInt64]) throws -> Bool
@@ -24,10 +24,10 @@ extension GraphEncoder {
     }
   }
 
-  /// Encodes one object, and of those that it refers to the ones that `isIncluded` names, and so on from them.
+  /// Encodes one object, and those of the objects that it refers to for which `isIncluded` returns true, and so on from these.
   ///
   /// - Parameters:
-  ///   - time: what the records say of when they were encoded, in milliseconds since 1970-01-01 UTC; nil for now.
+  ///   - time: the time in the records, in milliseconds since 1970-01-01 UTC; nil for now.
   ///   - dates: how dates are encoded.
   package func encode(
     _ root: any Encodable, time: UInt64?, dates: DateEncodingStrategy,
@@ -38,7 +38,7 @@ extension GraphEncoder {
     }
   }
 
-  /// - Parameter isIncluded: asked for the number of each object that was reached, the root's excepted.
+  /// - Parameter isIncluded: called with the number of each object that was reached, except the root.
   private func encodeSelection(
     _ root: any Encodable, time: UInt64?, dates: DateEncodingStrategy,
     _ isIncluded: (UnsafeMutablePointer<GraphUnderConstruction>, Int) throws -> Bool

@@ -12,8 +12,8 @@ package enum ContentDigest {
     }
   }
 
-  /// The first 8 bytes of SHA-256, read as a big-endian number: written big-endian into a key, keys sort
-  /// as the numbers do.
+  /// The first 8 bytes of SHA-256, read as a big-endian number. Written big-endian into keys, they make keys sort as the
+  /// numbers do.
   package static func digest8(of bytes: UnsafeRawBufferPointer) -> UInt64 {
     digest16(of: bytes).0
   }

@@ -1,4 +1,4 @@
-/// What a record has before its body: its second byte.
+/// Says which parts a record has in front of its body: its second byte.
 package struct RecordFlags: OptionSet {
   package var rawValue: UInt8
 
@@ -9,11 +9,11 @@ package struct RecordFlags: OptionSet {
   /// The object's type had a version other than 0 (`Evolving`).
   package static let typeVersion = RecordFlags(rawValue: 0x80)
 
-  /// Bits 0 and 1 are the sync status, where this one is set.
+  /// If this bit is set, bits 0 and 1 are the sync status.
   private static let hasSyncStatus: UInt8 = 0x04
   private static let syncStatusMask: UInt8 = 0x03
 
-  /// All that a sync status takes.
+  /// All bits of a sync status.
   static var ofSyncStatus: RecordFlags { RecordFlags(rawValue: hasSyncStatus | syncStatusMask) }
 
   /// The flags of a record that has a sync status, or none, and nothing else.

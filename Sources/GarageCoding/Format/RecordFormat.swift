@@ -1,4 +1,4 @@
-/// How an object is kept, for both coders. `Docs/Format.md` is the whole of it.
+/// How an object is stored, for both coders. `Docs/Format.md` describes all of it.
 ///
 /// ```
 /// 0   | version 1 | flags 1 | checksum 4 | time 6 |        RecordHead, RecordFlags, RecordChecksum
@@ -9,12 +9,12 @@
 ///     | type version: varint                               of the object's type, where it is not 0
 ///     | body: one value                                    BodyTag
 /// ```
-/// The value of a typed key has neither time nor tag nor version; its whole key stands where an identifier would.
-/// Numbers are little-endian, digests big-endian. `RecordParts` is the one writer of all that stands before a body,
-/// `ParsedRecord` the one reader; `PlainRecord` looks into those of the usual form without taking them apart.
+/// The value of a typed key has neither time nor tag nor version; its whole key stands in the place of the identifier. Numbers
+/// are little-endian, digests big-endian. Only `RecordParts` writes the parts in front of a body, and only `ParsedRecord` reads
+/// them all; `PlainRecord` looks into records of the usual form without taking them apart.
 public enum RecordFormat {
   /// The version that this library writes, and the newest that it reads.
   public static let version = 1
-  /// How deep values may nest inside one record.
+  /// How deeply values may nest inside one record.
   public static let maximumDepth = 512
 }

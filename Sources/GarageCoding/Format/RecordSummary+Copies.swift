@@ -1,8 +1,8 @@
-// Records that are changed without being encoded anew: with another status, under another tag, or in the form that
-// their type writes today. Each is taken apart (ParsedRecord) and written again (RecordParts).
+// Changes records without encoding them again: gives them another status, another tag, or the form that their type writes
+// today. Each is taken apart (ParsedRecord) and written again (RecordParts).
 
 extension RecordSummary {
-  /// The record with another sync status, and a checksum that fits. Nothing is decoded.
+  /// The record with another sync status and the checksum for it. Nothing is decoded.
   ///
   /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``.
   public static func record(
@@ -18,16 +18,16 @@ extension RecordSummary {
     }
   }
 
-  /// The newly encoded record of an object, with the modification time, the sync status and the whole identifier
-  /// of the one that it replaces.
+  /// The newly encoded record of an object, with the modification time, the sync status and the whole identifier of the record
+  /// that it replaces.
   ///
   /// - Parameters:
   ///   - new: the new record, under the key that it was encoded for.
   ///   - old: the record to be replaced.
   ///   - oldTag: the digest of the identity tag in the old record's key.
-  ///   - keyIdentifier: the identifier in the old record's key, and in the one where the new one is to be put.
+  ///   - keyIdentifier: the identifier in the old record's key, and in the key that the new record will have.
   ///   - tag: the digest of the identity tag in that key.
-  /// - Throws: ``GraphCodingError`` where one of them is damaged.
+  /// - Throws: ``GraphCodingError`` if one of the records is damaged.
   package static func record(
     _ new: RawSpan, underKey newKey: RecordKey, replacing old: RawSpan, tag oldTag: UInt64,
     keyIdentifier: RawSpan, under tag: UInt64, typeName: String
@@ -45,14 +45,14 @@ extension RecordSummary {
     }
   }
 
-  /// A record under another tag, and with other tags in what it refers to; nil where nothing changes.
+  /// A record under another tag, and with other tags in its references; nil if nothing changes.
   ///
   /// - Parameters:
   ///   - newTag: the digest of the identity tag in the record's new key.
-  ///   - concreteTag: maps the digest of the object's own tag, nil where it is that of the identity space.
-  ///   - tags: the tags in references that change, and what they become.
-  ///   - keeps: whether a reference with such a tag and this identifier keeps it; nil where none does.
-  /// - Throws: ``GraphCodingError`` where the record is damaged.
+  ///   - concreteTag: maps the digest of the object's own tag, which is nil if it is that of the identity space.
+  ///   - tags: the tags in references that change, and the new tags.
+  ///   - keeps: whether a reference with such a tag and this identifier keeps its tag; nil if none does.
+  /// - Throws: ``GraphCodingError`` if the record is damaged.
   package static func record(
     _ record: RawSpan, tag: UInt64, keyIdentifier: RawSpan, movedTo newTag: UInt64,
     concreteTag: (UInt64?) -> UInt64?, renaming tags: [UInt64: UInt64],
@@ -70,14 +70,14 @@ extension RecordSummary {
     }
   }
 
-  /// A record as another garage keeps it: with its identifier or without, and with another time.
+  /// A record in the form for another garage: with or without its identifier, and with another time.
   ///
   /// - Parameters:
   ///   - tag: the digest of the identity tag in its key.
   ///   - identifier: the whole identifier.
-  ///   - holdsIdentifier: whether it has to hold the identifier although no key cuts it.
+  ///   - holdsIdentifier: whether the record has to hold the identifier even if no key cuts it.
   ///   - time: milliseconds since 1970-01-01 UTC.
-  /// - Throws: ``GraphCodingError`` where it is damaged.
+  /// - Throws: ``GraphCodingError`` if the record is damaged.
   package static func record(
     _ record: RawSpan, tag: UInt64, identifier: Identifier, holdsIdentifier: Bool, time: UInt64
   ) throws -> [UInt8] {
@@ -94,7 +94,7 @@ extension RecordSummary {
     }
   }
 
-  /// The value of a typed key with other tags in what it refers to; nil where nothing changes.
+  /// The value of a typed key with other tags in its references; nil if nothing changes.
   ///
   /// - Throws: ``ValueDamage``.
   package static func value(
@@ -111,14 +111,14 @@ extension RecordSummary {
 }
 
 extension RecordSummary {
-  /// Lends the whole identifier that a record holds. Nothing else is checked, the checksum neither: that takes the
-  /// identifier.
+  /// Lends the whole identifier that a record holds. Nothing else is checked, not even the checksum, because checking that
+  /// requires the identifier.
   ///
   /// - Parameters:
   ///   - typeName: names the type in errors.
   ///   - name: names the object in errors.
-  /// - Throws: ``GraphCodingError/corrupt(type:identifier:reason:)`` where it holds none,
-  ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, and what `body` throws.
+  /// - Throws: ``GraphCodingError/corrupt(type:identifier:reason:)`` if it holds none,
+  ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, and the errors of `body`.
   package static func withUncheckedIdentifier<R>(
     of record: RawSpan, typeName: String, name: @autoclosure () -> String,
     _ body: (UnsafeRawBufferPointer) throws -> R

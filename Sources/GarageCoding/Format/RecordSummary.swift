@@ -1,14 +1,14 @@
-/// What a record says about itself, without any Swift type.
+/// What a record says about itself, read without any Swift type.
 public struct RecordSummary: Sendable {
-  /// The digest of the object's own type tag, where it is not that of its identity space.
+  /// The digest of the object's own type tag; nil if that is the tag of its identity space.
   public var concreteTag: UInt64?
   /// Milliseconds since 1970-01-01 UTC.
   public var modificationTime: Int64
-  /// The stored sync status, for types that have one.
+  /// The stored sync status; nil for types without one.
   public var syncStatus: SyncStatus?
-  /// The whole identifier, where the key holds it cut or hides it.
+  /// The whole identifier, if the key holds it cut or hides it.
   public var wholeIdentifier: Identifier?
-  /// The version that the object's type had when the object was parked: 0 where it had none.
+  /// The version that the object's type had when the object was parked; 0 if it had none.
   public var typeVersion: Int
 
   /// Reads and checks a record's header and checksum.
@@ -33,18 +33,18 @@ public struct RecordSummary: Sendable {
     typeVersion = record.typeVersion
   }
 
-  /// The sync status that a record's bytes name, which are not checked for damage.
+  /// The sync status in a record's bytes, which are not checked for damage.
   public static func uncheckedSyncStatus(of record: RawSpan) -> SyncStatus? {
     record.withUnsafeBytes { RecordHead.uncheckedFlags($0)?.syncStatus }
   }
 
-  /// Whether a record's bytes, which are not checked for damage, say that it refers to others.
+  /// Whether a record refers to others. Its bytes are not checked for damage.
   public static func uncheckedRefersToOthers(_ record: RawSpan) -> Bool {
     record.withUnsafeBytes { RecordHead.uncheckedFlags($0)?.contains(.references) ?? false }
   }
 
-  /// Whether a record's bytes, which are not checked for damage, say that its object cannot be without others: that it
-  /// refers to some other than lazily and by links.
+  /// Whether a record's object needs other objects: whether some of its references are neither lazy nor links. The record's
+  /// bytes are not checked for damage.
   package static func uncheckedNeedsOthers(_ record: RawSpan) -> Bool {
     guard uncheckedRefersToOthers(record) else { return false }
     var needsOthers = false
@@ -58,7 +58,7 @@ public struct RecordSummary: Sendable {
 
   /// Visits the references of a record in the order of its table.
   ///
-  /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``, and what `visit` throws.
+  /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``, and the errors of `visit`.
   public static func forEachReference(
     tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String,
     _ visit: (ReferenceKind, RecordIdentity) throws -> Void

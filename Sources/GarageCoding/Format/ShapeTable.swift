@@ -1,4 +1,4 @@
-/// The digests of the shapes that a record's maps name by their places here.
+/// The digests of the shapes in a record. The record's maps name shapes by their places in this table.
 ///
 /// ```
 /// | varint s | s digests of 8 bytes |
@@ -9,7 +9,7 @@ enum ShapeTable {
     for shape in shapes { bytes.append(digest: shape.with { $0.digest }) }
   }
 
-  /// Finds the bounds of the table at `at`, which stands behind it afterwards.
+  /// Finds the bounds of the table at `at`, and moves `at` behind the table.
   @inline(__always)
   static func skip(_ base: UnsafeRawPointer, _ at: inout Int, end: Int) throws -> Range<Int> {
     let start = at
@@ -21,7 +21,7 @@ enum ShapeTable {
     return start..<at
   }
 
-  /// The digest at a place in a table, whose bounds were found.
+  /// The digest at a place in a table with known bounds.
   @inline(__always)
   static func digest(_ base: UnsafeRawPointer, _ range: Range<Int>, at place: Int) throws -> UInt64 {
     var at = range.lowerBound
@@ -31,7 +31,7 @@ enum ShapeTable {
     return UInt64(bigEndian: base.loadUnaligned(fromByteOffset: at + place * 8, as: UInt64.self))
   }
 
-  /// Visits the digests in a table, whose bounds were found, in their order.
+  /// Visits the digests in a table with known bounds, in their order.
   @inline(__always)
   static func forEach(
     _ base: UnsafeRawPointer, _ range: Range<Int>, _ visit: (UInt64) throws -> Void
@@ -57,7 +57,7 @@ enum ShapeText {
     return Array(bytes.all)
   }
 
-  /// The keys in a text; nil where it is damaged.
+  /// The keys in a text; nil if it is damaged.
   static func read(_ text: [UInt8]) -> [String]? {
     text.withUnsafeBytes { text in
       guard let base = text.baseAddress else { return [] }

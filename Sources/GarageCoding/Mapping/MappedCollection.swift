@@ -1,5 +1,5 @@
-// Properties of mapped objects that hold objects with an identity: written as linked references, which may close a
-// cycle, and filled in when the objects are there, however optionals and collections are nested.
+// Properties of mapped objects that hold objects with an identity. They are written as linked references, which may close a
+// cycle, and are filled in when the objects exist, however optionals and collections are nested.
 
 /// An optional or collection in a property of a mapped object.
 private protocol MappedCollection: Codable {
@@ -14,7 +14,7 @@ func holdsReferences(_ type: Any.Type) -> Bool {
   return (type as? any MappedCollection.Type)?.mayHoldReferences ?? false
 }
 
-/// An empty array, where the type is one of objects with an identity; nil for all other types.
+/// An empty array, if the type is an array of objects with an identity; nil for all other types.
 func emptyReferences<T>(_ type: T.Type) -> T? {
   guard let array = type as? any EmptyArray.Type, holdsReferences(type) else { return nil }
   return array.empty as? T
@@ -43,7 +43,7 @@ extension EncoderPointer {
 }
 
 extension DecoderPointer {
-  /// Reads a value whose objects may not be there yet.
+  /// Reads a value whose objects may not exist yet.
   func readPending<T: Decodable>(_ type: T.Type) throws -> PendingValue<T> {
     if types.facts(of: T.self).1 == .reference {
       let path = notedPath()

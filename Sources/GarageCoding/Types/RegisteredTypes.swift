@@ -1,8 +1,8 @@
-/// The types a garage was told about: the subclasses that records may name.
+/// The types that a garage was told about: the subclasses that records may name.
 public struct RegisteredTypes: @unchecked Sendable {
   // @unchecked: metatypes, which nothing changes.
   let byTag: [UInt64: any (Encodable & Decodable).Type]
-  /// Older tags of the types' identity spaces, and the tags that took their place.
+  /// Older tags of the types' identity spaces, with the tags that replaced them.
   let currentTags: [UInt64: UInt64]
   let formerTags: [UInt64: [UInt64]]
 
@@ -31,6 +31,6 @@ public struct RegisteredTypes: @unchecked Sendable {
   /// The types.
   package var all: [any (Encodable & Decodable).Type] { Array(byTag.values) }
 
-  /// The type with this tag of its own, present or former.
+  /// The type that has, or had, this tag as its own.
   package func type(tag: UInt64) -> (any (Encodable & Decodable).Type)? { byTag[tag] }
 }

@@ -1,6 +1,6 @@
 /// Names of types that mean the same in every process.
 enum TypeName {
-  /// The name a type has in every process: the runtime's qualified name without what changes between
+  /// The name of a type that is the same in every process: the runtime's qualified name, without the parts that change between
   /// launches and platforms.
   ///
   /// | the runtime says | the stable name |
@@ -12,7 +12,7 @@ enum TypeName {
   /// | `(extension in M):Swift.Int.Kind` | the same |
   /// | `M.Box<FoundationEssentials.UUID>` (Linux) | `M.Box<Foundation.UUID>` (as on Apple platforms) |
   ///
-  /// The address is dropped without a trace, so that a type keeps its records when it becomes public.
+  /// Nothing of the address remains, so a type keeps its records when it becomes public.
   static func stable(of type: Any.Type) -> String { stable(reflected: String(reflecting: type)) }
 
   static func stable(reflected name: String) -> String {
@@ -43,7 +43,7 @@ enum TypeName {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Where `(unknown context at $55d0c8a4).` ends, when the text begins with it.
+  /// The end of `(unknown context at $55d0c8a4).`, if the text begins with it.
   private static func endOfUnknownContext(_ text: ArraySlice<UInt8>) -> Int? {
     let opening = "(unknown context at $".utf8
     guard text.first == UInt8(ascii: "("), text.starts(with: opening) else { return nil }
@@ -59,7 +59,7 @@ enum TypeName {
     return address.startIndex + 2
   }
 
-  /// Where the name of a module that is part of Foundation elsewhere ends, when the text begins with one.
+  /// The end of the name of a module that is part of Foundation on other platforms, if the text begins with one.
   private static func endOfFoundationPart(_ text: ArraySlice<UInt8>) -> Int? {
     guard text.first == UInt8(ascii: "F") else { return nil }
     for module in ["FoundationEssentials.", "FoundationInternationalization."]

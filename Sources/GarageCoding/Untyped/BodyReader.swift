@@ -121,9 +121,9 @@ struct BodyReader {
     return .array(elements)
   }
 
-  /// Whether the map that begins at `offset` has one of these keys, or one in its `super` has.
+  /// Whether the map at `offset` has one of these keys, or its `super` has one.
   ///
-  /// - Parameter countsAbsent: whether a key of its shape counts that has no value.
+  /// - Parameter countsAbsent: whether a key of its shape without a value counts.
   func hasField(_ keys: [String], countsAbsent: Bool, at offset: Int, end: Int) throws -> Bool {
     guard
       let header = try ContainerHeader.read(

@@ -4,9 +4,9 @@
   package import Foundation
 #endif
 
-/// Dates as GarageStorage wrote them: with a `DateFormatter` of the form `yyyy-MM-dd'T'HH:mm:ssZZZZZ` that knows the
-/// Gregorian calendar from the day on which it came into use, and the Julian one before, in the zone of the device, which had
-/// its own mean time once.
+/// Dates as GarageStorage wrote them, with a `DateFormatter` of the form `yyyy-MM-dd'T'HH:mm:ssZZZZZ`. That uses the Gregorian
+/// calendar from the day on which it came into use, and the Julian one before. Its zone is that of the device, which used a
+/// local mean time long ago.
 package enum ForeignDate {
   /// The date of a text like `2015-07-01T10:00:00Z`, `2015-07-01T12:00:00.250+02:00` (RFC 3339) or
   /// `1880-05-01T12:00:00+00:53:28`.
@@ -25,7 +25,8 @@ package enum ForeignDate {
     let date = Date(
       timeIntervalSinceReferenceDate: Double(days * 86_400 + hour * 3600 + minute * 60 + second - offset)
         + fraction)
-    // West of Greenwich the distant past lies in the year before the first, which the formatter calls 1, too: it writes no era.
+    // West of Greenwich the distant past is in the year before the first. The formatter calls that year 1, too, because it
+    // writes no era.
     return offset < 0 && date == .distantPast + 365 * 86_400 ? .distantPast : date
   }
 
@@ -34,7 +35,7 @@ package enum ForeignDate {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// What stands behind the point, if there is one; nil where that is no number.
+  /// The digits behind the point, if there is one; nil if they are no number.
   private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Double? {
     guard rest.first == UInt8(ascii: ".") else { return 0 }
     let digits = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
@@ -42,7 +43,7 @@ package enum ForeignDate {
     return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
   }
 
-  /// Seconds east of UTC: `Z`, `+02:00`, `+0200`, or `+00:53:28` as before there were zones.
+  /// Seconds east of UTC: `Z`, `+02:00`, `+0200`, or `+00:53:28` from times before there were zones.
   private static func offset(_ text: ArraySlice<UInt8>) -> Int? {
     if text.elementsEqual("Z".utf8) { return 0 }
     guard let sign = text.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return nil }
@@ -53,7 +54,7 @@ package enum ForeignDate {
     return (sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 3600 + minutes * 60 + seconds)
   }
 
-  /// Days in the calendar of that day, counted in years that begin in March.
+  /// Days in the calendar of that day. Years begin in March here.
   private static func daysSince2001(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

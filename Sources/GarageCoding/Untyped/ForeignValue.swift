@@ -4,7 +4,7 @@
   package import Foundation
 #endif
 
-/// A value of another library's JSON, as far as it can be told without knowing the property that holds it.
+/// A value of another library's JSON, as far as it is known without the property that holds it.
 package indirect enum ForeignValue {
   case null
   case bool(Bool)
@@ -17,12 +17,13 @@ package indirect enum ForeignValue {
   case map([(key: String, value: ForeignValue)])
   /// An object with a record of its own, and its type.
   case reference(RecordIdentity, Any.Type)
-  /// An object that stands inline, behind its sync status.
+  /// An object that stands inline, with its sync status.
   case inline(ForeignValue, SyncStatus)
 }
 
 extension ForeignValue {
-  /// The map of a mapped object that stands inline, saying of which class it is where its property may have a superclass.
+  /// The map of a mapped object that stands inline. It names the object's class, because its property may have the type of a
+  /// superclass.
   package func naming(_ type: any MappableObject.Type) throws -> ForeignValue {
     guard case .map(let fields) = self, _getSuperclass(type) is any MappableObject.Type else { return self }
     return .map([(key: MappingPlan.classKey, value: .string(try TypeTag.of(type).name))] + fields)
@@ -30,10 +31,10 @@ extension ForeignValue {
 }
 
 extension ForeignValue {
-  /// Objects that one of a mapped class cannot be decoded without, where this is its value. Not all of them: those that are
-  /// sure to be asked for, in properties that hold an object or an array of objects.
+  /// The objects that an object of a mapped class with this value needs to be decoded. They are not all of them, but those that
+  /// are certain to be read: in properties that hold an object or an array of objects.
   package func neededObjects(of type: any MappableObject.Type) -> [RecordIdentity] {
-    // What an upgrade takes away is not asked for.
+    // Fields that an upgrade removes are not read.
     guard case .map(let fields) = self, !(type is any Evolving.Type) else { return [] }
     let keys = MappingPlan.of(type).keysOfObjects
     if keys.isEmpty { return [] }
@@ -88,7 +89,7 @@ extension ForeignValue: Encodable {
   }
 }
 
-/// The value of a record, and what its texts may refer to.
+/// The value of a record, and the records that its texts may refer to.
 private struct ForeignRoot: Encodable {
   let value: ForeignValue
   let hints: [(RecordIdentity, Any.Type)]
@@ -107,10 +108,10 @@ extension GraphEncoder {
   /// The record of an object that another library wrote.
   ///
   /// - Parameters:
-  ///   - value: what it wrote.
-  ///   - syncStatus: the object's status, which only objects of `Syncable` types have.
-  ///   - hints: records whose identifiers stand in `value` as text. The decoder finds the order in which long
-  ///     chains are decoded by them; it does not matter when there are too many.
+  ///   - value: the value that it wrote.
+  ///   - syncStatus: the object's status, for objects of `Syncable` types only.
+  ///   - hints: records whose identifiers stand in `value` as text. By them the decoder finds the order in which to decode long
+  ///     chains. It does no harm if there are too many.
   ///   - type: the object's type.
   ///   - identity: the object's identity.
   package func record(

@@ -1,6 +1,6 @@
 extension RecordValue {
-  /// Where in this value a reference to an object stands first, as a coding path: `owner`, `parts[3].maker`; nil where
-  /// there is none.
+  /// The first place of a reference to an object in this value, as a coding path: `owner`, `parts[3].maker`. Nil if there is no
+  /// such reference.
   package func path(of identity: RecordIdentity) -> String? {
     switch self {
     case .reference(let other, _): return other == identity ? "" : nil
@@ -25,7 +25,7 @@ extension RecordValue {
 }
 
 extension RecordValue {
-  /// The objects that this value refers to, in their order, each as often as it stands there.
+  /// The objects that this value refers to, in their order, each as often as it is referred to.
   public var references: [RecordIdentity] {
     switch self {
     case .reference(let identity, _): [identity]

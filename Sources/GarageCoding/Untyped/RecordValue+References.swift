@@ -1,7 +1,7 @@
-// What a tree refers to, and the same tree without some of it.
+// The references of a tree, and the same tree without some of them.
 
 extension RecordValue {
-  /// Visits what it refers to; an object as often as it is referred to.
+  /// Visits the references. An object is visited as often as it is referred to.
   package func forEachReference(_ visit: (RecordIdentity, ReferenceKind) throws -> Void) rethrows {
     switch self {
     case .reference(let identity, let kind): try visit(identity, kind)
@@ -12,22 +12,22 @@ extension RecordValue {
     }
   }
 
-  /// What coding keys lead to, one after the other; nil where nothing does. Fields of a superclass may stand behind a key of
-  /// its own.
+  /// The value that coding keys lead to, one after the other; nil if there is none. The fields of a superclass may stand behind
+  /// a key of their own.
   package func value(at path: [String]) -> RecordValue? {
     guard let key = path.first else { return self }
     if let next = self[key] { return next.value(at: Array(path.dropFirst())) }
     return self[PathKey.super.stringValue]?.value(at: path)
   }
 
-  /// The tree without the references that are to go, and where they stood: the keys that led to them, with
+  /// The tree without the references that `isToGo` names, and their places: the keys that lead to them, with
   /// `FieldPath.element` for the elements of arrays.
   ///
-  /// A property goes as one that was nil goes. What becomes of an array is not told by its elements for sure: unless the forms
-  /// say otherwise, an element leaves one of references alone, of one that looks like keys and values in turn the key goes with its
-  /// value, and in any other a nil stays.
+  /// A property is removed as if it had been nil. The elements of an array do not tell for sure how the array is to change.
+  /// Unless the forms say otherwise, an element is removed from an array that has only references. If keys and values seem to
+  /// stand in turn, the key is removed with its value. In any other array a nil takes the element's place.
   ///
-  /// - Parameter forms: what is known of the places.
+  /// - Parameter forms: what is known about the places.
   /// - Returns: the tree, the places, and those of them where keys and values seem to stand in turn.
   package func removingReferences(
     _ forms: ReferenceForms = ReferenceForms(), where isToGo: (RecordIdentity) throws -> Bool

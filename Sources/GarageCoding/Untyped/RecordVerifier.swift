@@ -1,12 +1,11 @@
-/// Reads records and the values of typed keys to their last byte, without their Swift types and without making anything
-/// of them.
+/// Reads records and the values of typed keys to their last byte, without their Swift types and without making values.
 ///
-/// One is used for many records of a store: it keeps how many keys each shape has.
+/// One verifier is used for many records of a store, because it remembers how many keys each shape has.
 package final class RecordVerifier {
   @exclusivity(unchecked) private var shapeKeyCounts: [UInt64: Int] = [:]
-  /// Of the record at hand.
+  /// The numbers of keys of the current record's shapes.
   @exclusivity(unchecked) private var counts: [Int] = []
-  /// Records of a type stand together, and have the same shapes.
+  /// The last shape. Records of a type stand together, and have the same shapes.
   @exclusivity(unchecked) private var lastShape: (digest: UInt64, keyCount: Int)?
 
   package init() {}
@@ -18,10 +17,10 @@ package final class RecordVerifier {
   ///   - keyIdentifier: the identifier in its key form.
   ///   - typeName: names the type in errors.
   ///   - shapeText: the text that the store has for the shape with that digest.
-  ///   - visitReference: gets what the record refers to: how, the digest of the tag, and the whole identifier.
-  /// - Returns: what the record says about itself.
+  ///   - visitReference: gets each reference of the record: its kind, the digest of the tag, and the whole identifier.
+  /// - Returns: the record's summary.
   /// - Throws: ``GraphCodingError/corrupt(type:identifier:reason:)`` or
-  ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, and what the closures throw.
+  ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, and the errors of the closures.
   package func verify(
     tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String,
     shapeText: (UInt64) throws -> [UInt8]?,
@@ -38,8 +37,8 @@ package final class RecordVerifier {
 
   /// Reads the value of a typed key.
   ///
-  /// - Parameter key: what a checksum covers of the key.
-  /// - Throws: ``ValueDamage``, and what the closures throw.
+  /// - Parameter key: the part of the key that a checksum covers.
+  /// - Throws: ``ValueDamage``, and the errors of the closures.
   package func verify(
     valueUnder key: CheckedKey, _ value: RawSpan, shapeText: (UInt64) throws -> [UInt8]?,
     visitReference: (ReferenceKind, UInt64, UnsafeRawBufferPointer) throws -> Void
@@ -64,7 +63,7 @@ package final class RecordVerifier {
     try body.verify(record.body.lowerBound, end: record.body.upperBound)
   }
 
-  /// Whether a text is one of a shape: keys, each behind its length.
+  /// Whether a text is that of a shape: keys, each behind its length.
   package static func isShapeText(_ text: [UInt8]) -> Bool { ShapeText.read(text) != nil }
 
   private func keyCount(_ digest: UInt64, _ shapeText: (UInt64) throws -> [UInt8]?) throws -> Int {
@@ -82,10 +81,10 @@ package final class RecordVerifier {
 }
 
 extension RecordVerifier {
-  /// Visits the references of a record, each with the digest of its tag, and nothing else of it.
+  /// Visits the references of a record, each with the digest of its tag, and reads nothing else of the record.
   ///
-  /// - Returns: what the record says about itself.
-  /// - Throws: ``GraphCodingError``, and what `visit` throws.
+  /// - Returns: the record's summary.
+  /// - Throws: ``GraphCodingError``, and the errors of `visit`.
   package static func forEachReference(
     tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, _ visit: (ReferenceKind, UInt64) throws -> Void
   ) throws -> RecordSummary {
@@ -97,7 +96,7 @@ extension RecordVerifier {
 
   /// Visits the references of a typed key's value, each with the digest of its tag and its whole identifier.
   ///
-  /// - Throws: ``ValueDamage``, and what `visit` throws.
+  /// - Throws: ``ValueDamage``, and the errors of `visit`.
   package static func forEachReference(
     inValueUnder key: CheckedKey, _ value: RawSpan,
     _ visit: (ReferenceKind, UInt64, UnsafeRawBufferPointer) throws -> Void
@@ -109,7 +108,7 @@ extension RecordVerifier {
 }
 
 extension ShapeText {
-  /// How many keys a text has that is named by this digest; nil where it is damaged.
+  /// The number of keys in a text with this digest; nil if the text is damaged.
   fileprivate static func keyCount(of text: [UInt8], digest: UInt64) -> Int? {
     guard text.withUnsafeBytes({ ContentDigest.digest8(of: $0) }) == digest else { return nil }
     return read(text)?.count
@@ -117,13 +116,13 @@ extension ShapeText {
 }
 
 extension RecordVerifier {
-  /// The coding keys that a shape's text holds; nil where it is damaged.
+  /// The coding keys in a shape's text; nil if it is damaged.
   package static func shapeKeys(_ text: [UInt8]) -> [String]? { ShapeText.read(text) }
 
   /// The text of a shape with these coding keys.
   package static func shapeText(_ keys: [String]) -> [UInt8] { ShapeText.write(keys) }
 
-  /// The text of the shape with that digest, where this process has met it.
+  /// The text of the shape with this digest, if this process has met it.
   package static func knownShapeText(_ digest: UInt64) -> [UInt8]? {
     ShapeRegistry.shape(digest: digest)?.object.text
   }

@@ -95,7 +95,7 @@ extension WriteAccess {
     for index in objects.indices {
       let before = try encoder.identity(ofRoot: objects[index])
       try change(&objects[index])
-      // A value that is identified by its content is another one now, and its record another's.
+      // A value that is identified by its content would now be another value, with another record.
       let after = try encoder.identity(ofRoot: objects[index])
       guard after == before else {
         throw GarageError.unretrievableObject(

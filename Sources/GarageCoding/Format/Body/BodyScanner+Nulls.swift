@@ -1,8 +1,8 @@
 extension BodyScanner {
-  /// Whether a null stands in a canonical body's value, itself or in what it holds. Its bytes alone do not tell: those of
-  /// numbers and texts may look the same.
+  /// Whether the value of a canonical body is a null or contains one. The bytes alone do not tell, because bytes of numbers and
+  /// texts may look the same.
   ///
-  /// - Throws: where that cannot be told.
+  /// - Throws: if it cannot be told.
   static func holdsNull(_ base: UnsafeRawPointer, _ offset: Int, end: Int, depth: Int = 0) throws -> Bool {
     let next = try skipValue(base, offset, end: end)
     switch base.byte(at: offset) {
@@ -23,7 +23,7 @@ extension BodyScanner {
     }
   }
 
-  /// - Parameter skipKey: moves behind what stands before each value.
+  /// - Parameter skipKey: moves over the bytes in front of each value.
   private static func holdsNull(
     in container: ContainerHeader, _ base: UnsafeRawPointer, depth: Int, _ skipKey: (inout Int) throws -> Void
   ) throws -> Bool {

@@ -1,14 +1,14 @@
 /// The first byte of every value in a body. `Docs/Format.md` draws what follows each.
 ///
-/// Small integers, short strings and the first references are told by the first byte alone, because they are
-/// what most values are. A body is self-describing: any value can be skipped without knowing its type.
+/// The first byte alone tells small integers, short strings and the first references, because most values are of these kinds. A
+/// body is self-describing: any value can be skipped without knowing its type.
 enum BodyTag {
-  /// A field of a shape that the value does not have: `encodeIfPresent` of nil.
+  /// A field of a shape without a value: `encodeIfPresent` of nil.
   static let absent: UInt8 = 0x00
   static let null: UInt8 = 0x01
   static let `false`: UInt8 = 0x02
   static let `true`: UInt8 = 0x03
-  // Integers stand in the narrowest width that holds them, little-endian; unsigned only where needed.
+  // Integers have the narrowest width that holds them, little-endian, and are unsigned only if needed.
   static let int8: UInt8 = 0x04
   static let int16: UInt8 = 0x05
   static let int32: UInt8 = 0x06
@@ -24,7 +24,7 @@ enum BodyTag {
   static let uuid: UInt8 = 0x0E
   /// A decimal number as text: length byte, ASCII.
   static let decimal: UInt8 = 0x0F
-  // Bytes and UTF-8 text behind a length of one or four bytes.
+  // Bytes, or UTF-8 text, behind a length of one or four bytes.
   static let data8: UInt8 = 0x10
   static let data32: UInt8 = 0x11
   static let string8: UInt8 = 0x12
@@ -42,12 +42,12 @@ enum BodyTag {
   /// An index into the record's reference table.
   static let reference8: UInt8 = 0x1A
   static let reference32: UInt8 = 0x1B
-  /// Type tag and identifier themselves: only in canonical bodies, which have no table.
+  /// A type tag and an identifier: only in canonical bodies, which have no table.
   static let canonicalReference: UInt8 = 0x1C
-  /// The sync status of an object that stands inline, one byte, and then the object. Not in canonical bodies.
+  /// The sync status of an inline object, one byte, and then the object. Not in canonical bodies.
   static let syncStatus: UInt8 = 0x1D
-  /// The version of a type, a varint other than 0, and then its value, which has no other version before it.
-  /// Not in canonical bodies.
+  /// The version of a type, a varint other than 0, and then the value, which has no further version in front. Not in canonical
+  /// bodies.
   static let versioned: UInt8 = 0x1E
 
   /// 0x40…0x7F: the integers 0…63.
@@ -63,7 +63,7 @@ enum BodyTag {
     tag >= smallReference || tag == reference8 || tag == reference32
   }
 
-  /// Bytes before a container's content, by width of its numbers.
+  /// The number of bytes in front of a container's content, by the width of its numbers.
   static let smallHeaderByteCount = 3
   static let largeHeaderByteCount = 9
 }

@@ -1,19 +1,19 @@
-/// What may stand before an inline value: the sync status of the object that it is, and the version of its type. Not in
-/// canonical bodies.
+/// Parts that may stand in front of an inline value: the sync status of the object, and the version of its type. Canonical
+/// bodies have neither.
 ///
 /// ```
 /// | 1D | status 1 | 1E | varint version, other than 0 | value |
 /// ```
 enum InlinePrefix {
-  /// Room for both.
+  /// The largest size of both together, in bytes.
   static let maximumByteCount = 3 + Varint.maximumByteCount
   private static let statusByteCount = 2
 
   // MARK: - Writing
 
-  /// Writes what there is of them to where there is room for ``maximumByteCount``; returns how many bytes they are.
+  /// Writes the existing parts to a place with room for ``maximumByteCount`` bytes. Returns how many bytes they take.
   ///
-  /// - Parameter version: 0 where there is none.
+  /// - Parameter version: 0 if there is none.
   static func write(_ status: SyncStatus?, version: Int, to place: UnsafeMutableRawPointer) -> Int {
     var count = 0
     if let status {
@@ -31,7 +31,7 @@ enum InlinePrefix {
 
   // MARK: - Reading
 
-  /// Reads the status that begins at `offset`, and where its value does.
+  /// Reads the status at `offset`, and the place where its value begins.
   static func readSyncStatus(
     _ base: UnsafeRawPointer, _ offset: Int, end: Int
   ) throws -> (status: SyncStatus, content: Int) {
@@ -42,20 +42,20 @@ enum InlinePrefix {
     return (status, offset + statusByteCount)
   }
 
-  /// Reads the version that begins at `offset`, and where its value does.
+  /// Reads the version at `offset`, and the place where its value begins.
   static func readVersion(
     _ base: UnsafeRawPointer, _ offset: Int, end: Int
   ) throws -> (version: Int, content: Int) {
     var at = offset + 1
     let version = try Varint.read(base, &at, end: end)
-    // Each would take a frame of the stack.
+    // A second version is refused, because each would take a frame of the stack.
     guard at < end, base.load(fromByteOffset: at, as: UInt8.self) != BodyTag.versioned else {
       throw DamagedBytes(reason: "a version has no value", offset: offset)
     }
     return (version, at)
   }
 
-  /// Where the value behind sync statuses and versions begins. A loop, so that however many take no stack.
+  /// The place of the value behind sync statuses and versions. A loop, so that any number of these takes no stack.
   static func skip(_ base: UnsafeRawPointer, _ offset: Int, end: Int) throws -> Int {
     var at = offset
     while at < end {
@@ -68,7 +68,7 @@ enum InlinePrefix {
     return at
   }
 
-  /// Where the value at `offset` begins, not counting the sync status that may stand before it.
+  /// The place of the value at `offset`, behind the sync status that may precede it.
   static func skipSyncStatus(_ base: UnsafeRawPointer, _ offset: Int, end: Int) -> Int {
     var at = offset
     while at < end, base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.syncStatus {
