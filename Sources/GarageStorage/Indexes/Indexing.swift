@@ -2,9 +2,9 @@ internal import GarageCoding
 internal import GarageDriver
 internal import Synchronization
 
-/// What one garage knows of indexes: those that its types declare, and those that the store has.
+/// What one garage knows about indexes: those that its types declare, and those that the store has.
 ///
-/// The catalog of the store is read in every transaction that needs it, and parsed where it is another one than before.
+/// The catalog of the store is read in every transaction that needs it. It is parsed only if it differs from the one before.
 final class Indexing: Sendable {
   /// An index as a type declares it.
   struct Declaration: Sendable {
@@ -12,41 +12,42 @@ final class Indexing: Sendable {
     let id: UInt64
     let name: String
     let typeName: String
-    /// What a record has in each field, and an object of its: to be compared where the field was only named.
+    /// Compares a field in a record with the object's value, if the field was only named.
     let check: IndexCheck?
   }
 
-  /// What keeps a unique index from being completed.
+  /// The reason why a unique index cannot be completed.
   struct Collision: Sendable {
-    /// The keys of the records that have the same values; none where nobody can tell which do.
+    /// The keys of the records that have the same values; empty if it cannot be told which they are.
     let keys: [StorageKey]
-    /// What is told of it.
+    /// The error that reports it.
     let error: GarageError
   }
 
   private struct Known: Sendable {
-    /// The catalog that was read last.
+    /// The last catalog that was read.
     var catalog: IndexCatalog?
-    /// The state of the storage whose catalog is known, where that has a name, and which catalog that is; nil where it has none.
+    /// The name of a state of the storage, and its catalog, which is nil if it has none. Nil as a whole if no named state's
+    /// catalog is known.
     var seen: (state: UInt64, catalog: IndexCatalog?)?
     /// How many declarations the catalog was compared with.
     var reconciledCount = 0
-    /// The catalog with what is declared and not stored, and what it was made of.
+    /// The catalog with the indexes that are declared and not stored, and what it was made from.
     var planned: (base: IndexCatalog?, count: Int, catalog: IndexCatalog)?
     /// The types whose declarations are known.
     var met: Set<ObjectIdentifier> = []
-    /// Those of them whose indexes are ready, or cannot be made so.
+    /// Those of these types whose indexes are ready, or cannot be made.
     var settled: Set<ObjectIdentifier> = []
     var declarations: [Declaration] = []
-    /// Those that the store had, and that are not put there again if somebody drops them.
+    /// The indexes that the store had. They are not put there again if somebody drops them.
     var stored: Set<UInt64> = []
-    /// The unique ones that could not be completed, since records that were there before have the same values.
+    /// The unique indexes that could not be completed, because existing records have the same values.
     var collisions: [UInt64: Collision] = [:]
-    /// A batch that nobody uses.
+    /// A batch that is not in use.
     var idleBatch: IdleBatch?
   }
 
-  /// Given from one writer to the next, and used by nobody in between.
+  /// Passed from one writer to the next. Nobody uses it in between.
   private struct IdleBatch: @unchecked Sendable {
     let batch: IndexBatch
   }
@@ -56,12 +57,12 @@ final class Indexing: Sendable {
   private let driverName: String
   private let known = Mutex(Known())
   private let declarationCount = Atomic<Int>(0)
-  /// The address of the type that was found settled last, 0 where there is none: mostly it is asked for again. Changed under
-  /// the lock.
+  /// The address of the type that was last found settled; 0 if there is none. Mostly the same type is asked for again. Changed
+  /// under the lock.
   private let recentlySettled = Atomic<UInt>(0)
-  /// What leads queries to the objects with one value.
+  /// How queries find the objects with one value.
   let pointLookups = PointLookup.Table()
-  /// What leads queries to the objects in the order of one property.
+  /// How queries find the objects in the order of one property.
   let orderLookups = PointLookup.Table()
 
   init(_ keys: ObjectKeys, _ texts: StoreTexts, driver: String) {
@@ -70,9 +71,9 @@ final class Indexing: Sendable {
     driverName = driver
   }
 
-  // MARK: - What types declare
+  // MARK: - The declarations of types
 
-  /// Takes up what types declare; tells whether there was something new.
+  /// Takes up the declarations of types. Returns whether any was new.
   ///
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
   func meet(_ types: [Any.Type]) throws -> Bool {
@@ -81,7 +82,7 @@ final class Indexing: Sendable {
     return declarationCount.load(ordering: .acquiring) != count
   }
 
-  /// Takes up what a type declares.
+  /// Takes up the declarations of a type.
   ///
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
   func meet(_ type: Any.Type) throws {
@@ -92,10 +93,10 @@ final class Indexing: Sendable {
     _ = known.withLock { $0.met.insert(ObjectIdentifier(type)) }
   }
 
-  /// Whether it is known what a type declares.
+  /// Whether the declarations of a type are known.
   func hasMet(_ type: Any.Type) -> Bool { known.withLock { $0.met.contains(ObjectIdentifier(type)) } }
 
-  /// Takes up the index of references, where the garage was opened with one.
+  /// Takes up the index of references, if the garage was opened with one.
   func declare(_ option: ReferrerOption) {
     guard option != .asStored else { return }
     var definition = IndexDefinition(tag: 0, typeVersion: 0)
@@ -116,7 +117,7 @@ final class Indexing: Sendable {
 
   /// Takes up declared indexes.
   ///
-  /// - Parameter type: whose they are, which may be a subclass of the one that declares them.
+  /// - Parameter type: the type that has the indexes. It may be a subclass of the one that declares them.
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
   func declare<Root>(_ indexes: [Index<Root>], by type: Any.Type = Root.self) throws {
     if indexes.count > 64 {
@@ -137,10 +138,10 @@ final class Indexing: Sendable {
     }
   }
 
-  /// What is declared.
+  /// All declarations.
   var declarations: [Declaration] { known.withLock { $0.declarations } }
 
-  /// Whether nothing more is to be done for a type before it is asked for.
+  /// Whether a type can be used without further preparation.
   func isSettled(_ type: Any.Type) -> Bool {
     let key = ObjectIdentifier(type)
     if recentlySettled.load(ordering: .acquiring) == key.address { return true }
@@ -153,18 +154,19 @@ final class Indexing: Sendable {
 
   func noteSettled(_ type: Any.Type) { _ = known.withLock { $0.settled.insert(ObjectIdentifier(type)) } }
 
-  /// Notes that an index is not to be made again by this garage.
+  /// Notes that this garage must not make these indexes again.
   func noteDropped(_ ids: [UInt64]) { known.withLock { $0.stored.formUnion(ids) } }
 
-  /// Notes why a unique index is not to be tried again, as long as that is so.
+  /// Notes the reason why a unique index is not to be tried again, as long as the reason holds.
   func noteCollision(_ collision: Collision, of id: UInt64) {
     known.withLock { $0.collisions[id] = collision }
   }
 
-  /// What was noted last. It may be over by now (`IndexFilling.collision`).
+  /// The reason that was noted last. It may not hold any more (`IndexFilling.collision`).
   func knownCollision(of id: UInt64) -> Collision? { known.withLock { $0.collisions[id] } }
 
-  /// Notes that what was dropped is to be made again where it is declared, and what could not be completed tried again.
+  /// Notes that dropped indexes are to be made again if they are declared, and that those that could not be completed are to be
+  /// tried again.
   func forgetDropped() {
     known.withLock { known in
       known.stored = []
@@ -175,9 +177,9 @@ final class Indexing: Sendable {
     }
   }
 
-  // MARK: - What the store has
+  // MARK: - The catalog of the store
 
-  /// The catalog that a transaction sees; nil where there is none.
+  /// The catalog that a transaction sees; nil if there is none.
   ///
   /// - Throws: ``GarageError/damagedMetadata(driver:)``, ``GarageError/newerFormat(version:driver:)``.
   func catalog(in transaction: any ReadTransaction) throws -> IndexCatalog? {
@@ -196,7 +198,7 @@ final class Indexing: Sendable {
     }
   }
 
-  /// The same for who asks often: in a state of the storage in which it was asked for before, nothing is read.
+  /// The same for frequent calls: in a state of the storage for which it was called before, nothing is read.
   ///
   /// - Throws: as ``catalog(in:)``.
   func catalog(in access: ReadAccess) throws -> IndexCatalog? {
@@ -208,7 +210,7 @@ final class Indexing: Sendable {
     return catalog
   }
 
-  /// The catalog for a writer whose changes go to the store; indexes that are declared and not there are put there.
+  /// The catalog for a writer whose changes go to the store. Indexes that are declared and missing are added to it.
   func catalogForWriting(in transaction: any WriteTransaction) throws -> IndexCatalog? {
     let catalog = try catalog(in: transaction)
     let count = declarationCount.load(ordering: .acquiring)
@@ -216,12 +218,12 @@ final class Indexing: Sendable {
     let isReconciled = known.withLock { $0.reconciledCount == count && $0.catalog === catalog }
     if isReconciled { return catalog }
     let updated = try reconcile(catalog, transaction)
-    // Nothing is noted of a catalog that may be rolled back.
+    // A catalog that may be rolled back is not noted.
     if updated == nil { known.withLock { if $0.catalog === catalog { $0.reconciledCount = count } } }
     return updated ?? catalog
   }
 
-  /// The catalog for a writer whose changes stay unsaved: with what is declared, although it is not there yet.
+  /// The catalog for a writer whose changes stay unsaved. It includes declared indexes that the store does not have yet.
   func catalogForUnsaved(in transaction: any ReadTransaction) throws -> IndexCatalog? {
     let base = try catalog(in: transaction)
     let count = declarationCount.load(ordering: .acquiring)
@@ -235,7 +237,7 @@ final class Indexing: Sendable {
     return catalog.items.isEmpty ? nil : catalog
   }
 
-  /// Notes which indexes the store has: who drops one means it, and it is not put there again.
+  /// Notes which indexes the store has. If one of them is dropped later, it is not added again.
   func noteStored(_ catalog: IndexCatalog) {
     if declarationCount.load(ordering: .acquiring) == 0 { return }
     known.withLock { known in
@@ -243,7 +245,7 @@ final class Indexing: Sendable {
     }
   }
 
-  /// Whether a catalog has all that is declared, ready, and nothing that is to be removed.
+  /// Whether a catalog has all declared indexes, all of them ready, and none that is to be removed.
   func isComplete(_ catalog: IndexCatalog?) -> Bool {
     missing(in: catalog).isEmpty && (catalog?.items ?? []).allSatisfy { $0.state == .ready }
   }
@@ -264,7 +266,7 @@ final class Indexing: Sendable {
     return item
   }
 
-  /// Puts what is declared and not there into the catalog; nil where nothing is missing.
+  /// Adds the declared indexes that are missing to the catalog; nil if none is missing.
   private func reconcile(
     _ catalog: IndexCatalog?, _ transaction: any WriteTransaction
   ) throws -> IndexCatalog? {
@@ -300,7 +302,7 @@ final class Indexing: Sendable {
     try transaction.put(catalog.bytes, for: IndexCatalog.key)
   }
 
-  /// Keeps libraries out that know nothing of indexes.
+  /// Raises the format of the store, so that older libraries that do not know indexes refuse it.
   private func raiseFormat(_ transaction: any WriteTransaction) throws {
     guard var metadata = try StoreMetadata(in: transaction, driver: driverName), metadata.version < 2
     else { return }
@@ -310,7 +312,7 @@ final class Indexing: Sendable {
 
   // MARK: - Batches
 
-  /// A batch for the store's writer, who gives it back.
+  /// A batch for the store's writer, which gives it back.
   func takeBatch(_ catalog: IndexCatalog) -> IndexBatch {
     let idle = known.withLock { known in
       defer { known.idleBatch = nil }
@@ -330,9 +332,9 @@ final class Indexing: Sendable {
 // MARK: - Declarations
 
 extension Index {
-  /// Whether objects of a subclass would have their values in the index, so that they are compared.
+  /// Checks that the values of a subclass's objects would be in the index, by which they are compared.
   ///
-  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)`` where they are known to have them elsewhere.
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)`` if these values are known to be in another place.
   fileprivate func check(_ declaration: Indexing.Declaration, in type: Any.Type) throws {
     guard type != Root.self, let type = type as? any Codable.Type else { return }
     let facts = try RecordTypeFacts.of(type)
@@ -358,8 +360,8 @@ extension Index {
     }
   }
 
-  /// That no name is given to indexes of different fields: who drops one of them would drop all. Those of the same fields, one
-  /// of which takes upper and lower case for alike, may have one name.
+  /// Checks that no two indexes of different fields have the same name, because dropping one would drop both. Indexes of the
+  /// same fields, one of which ignores upper and lower case, may have the same name.
   ///
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
   fileprivate static func checkNames(_ declarations: [Indexing.Declaration]) throws {
@@ -442,7 +444,7 @@ extension Index {
       check: isNamed ? IndexCheck(Root.self, parts[0], definition) : nil)
   }
 
-  /// What is more than the catalog holds of a definition is told before it is written.
+  /// Throws if a definition has more than the catalog can hold, before it is written.
   private func checkLengths(of definition: IndexDefinition, _ invalid: (String) -> GarageError) throws {
     let nameCounts = [definition.formerTags.count, definition.classTags.count]
     if let count = nameCounts.max(), count > 255 {

@@ -1,11 +1,11 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// The one way by which records change: their entries in indexes change with them. A change of a record's sync status is
-// none of it, since that is no field of its body.
+// All changes of records go through here, so that their index entries change with them. A change of a record's sync status does
+// not, because the status is no field of the record's body.
 
 extension WriteAccess {
-  /// The indexes of the store; nil where there are none. Looked for once in a transaction.
+  /// The indexes of the store; nil if there are none. They are looked up once in a transaction.
   private var indexes: IndexCatalog? {
     get throws {
       if let indexes = pending.indexes { return indexes }
@@ -16,7 +16,7 @@ extension WriteAccess {
   /// Whether the store has indexes.
   var hasIndexes: Bool { get throws { try indexes != nil } }
 
-  /// Removes the entries of records that are about to be removed in one go, a block of records at a time.
+  /// Removes the index entries of records that are about to be removed all at once, a block of records at a time.
   func removeEntries(ofRecordsIn range: StorageKeyRange) throws {
     try transaction.forEachKeyBlock(range, of: 1000) { keys in
       guard let batch = try beginEntries() else { return .stop }
@@ -71,7 +71,7 @@ extension WriteAccess {
     }
     let found = try garage.indexing.catalogForUnsaved(in: transaction)
     pending.indexes = .some(found)
-    // Records that were changed before have entries in those indexes alone that were known then.
+    // The unsaved records have entries only in the indexes that were known when they were changed.
     let ids = Set((found?.items ?? []).filter { $0.state != .dropping }.map(\.entriesID))
     if let before = overlay.changes.indexes {
       overlay.changes.indexes = before.intersection(ids)
@@ -81,12 +81,12 @@ extension WriteAccess {
     return found
   }
 
-  /// A batch of entries; nil where the store has no index. ``makeEntries(_:)`` follows.
+  /// A batch of entries; nil if the store has no index. ``makeEntries(_:)`` has to follow.
   ///
-  /// - Parameter tags: those of the records that are to be put. Not asked for where all unique indexes are complete.
+  /// - Parameter tags: the tags of the records that are to be put. It is not evaluated if all unique indexes are complete.
   func beginEntries(putting tags: @autoclosure () -> Set<UInt64> = []) throws -> IndexBatch? {
     guard var catalog = try indexes else { return nil }
-    // Unsaved changes are compared with each other, and with all others when they are saved.
+    // Unsaved changes are compared with each other now, and with all other records when they are saved.
     if !catalog.unfinishedUnique.isEmpty, overlay == nil {
       let filling = IndexFilling(indexing: garage.indexing)
       if let completed = try filling.completeUnique(catalog, tags(), in: transaction) {
@@ -99,10 +99,10 @@ extension WriteAccess {
     return batch
   }
 
-  /// Makes the changes that a batch gathered.
+  /// Makes the changes that a batch has collected.
   func makeEntries(_ batch: IndexBatch) throws {
     if let updated = try batch.make(in: transaction) {
-      // Unsaved changes never hold the catalog: queries do not rely on what it says of their entries.
+      // Unsaved changes never hold the catalog, and queries do not rely on what it says about their entries.
       if overlay == nil {
         try garage.indexing.put(updated, in: transaction)
         pending.indexes = .some(updated)
@@ -111,15 +111,15 @@ extension WriteAccess {
     garage.indexing.giveBack(batch)
   }
 
-  /// Notes what becomes of a record: its entries are to change with it.
+  /// Notes how a record changes, so that its entries change with it.
   ///
-  /// - Parameter record: one that was just encoded; nil where it goes.
+  /// - Parameter record: the new record, just encoded; nil if the record is removed.
   func note(_ key: RawSpan, _ record: RawSpan?, in batch: IndexBatch) throws {
     guard batch.concerns(tag: KeyLayout.tag(inRecordKey: key)) else { return }
     try withReplaceableValue(key) { try batch.note(key, old: $0, new: record, in: transaction) }
   }
 
-  /// Puts a record and changes its entries. What it breaks forbids the commit: the caller may have changed more before.
+  /// Puts a record and changes its entries. An error forbids the commit, because the caller may have changed more before.
   func putRecord(_ record: RawSpan, for key: RawSpan) throws {
     if let batch = try beginEntries(putting: [KeyLayout.tag(inRecordKey: key)]) {
       try note(key, record, in: batch)
@@ -128,14 +128,14 @@ extension WriteAccess {
     }
     try transaction.put(record, for: key)
     if overlay != nil, let status = RecordSummary.uncheckedSyncStatus(of: record) {
-      // Until this is saved, another may give the record a status that this one takes back.
+      // Until this is saved, another writer may give the record a status, which this one then removes.
       var statuses = SyncStatusChanges()
       statuses.note(key, from: SyncStatus.allCases, to: status)
       try statuses.make(in: transaction)
     }
   }
 
-  /// Runs `body`; where it throws, the transaction must not be committed, even if the error is caught.
+  /// Runs `body`. If it throws, the transaction must not be committed, even if the error is caught.
   func forbiddingCommit(_ body: () throws -> Void) throws {
     do { try body() } catch {
       pending.failure = error
@@ -145,7 +145,7 @@ extension WriteAccess {
 }
 
 extension WriteAccess {
-  /// Notes what becomes of the records of a graph. It has to be checked before any of them is written.
+  /// Notes how the records of a graph change. The graph has to be checked before any of its records is written.
   ///
   /// - Parameter order: the records' positions, in the order of their keys.
   func noteRecords(
@@ -175,7 +175,7 @@ extension WriteAccess {
     }
   }
 
-  /// The same of records under one tag.
+  /// Does the same for records under one tag.
   private func noteRecords(
     of graph: EncodedGraph, _ order: ArraySlice<Int>, _ leavingOut: Int?, in bytes: UnsafeRawBufferPointer,
     _ batch: IndexBatch
@@ -220,12 +220,13 @@ extension WriteAccess {
   /// Notes what becomes of many records as one scan meets those that are there: engines scan in a fraction of the time that they
   /// look for keys in.
   ///
-  /// - Returns: false, and nothing is noted, where others stand between them. These are not read: they may be large, or damaged.
+  /// - Returns: false, with nothing noted, if other records stand between them. These are not read, because they may be large
+  ///   or damaged.
   private func noteByScan(
     of graph: EncodedGraph, _ order: ArraySlice<Int>, in bytes: UnsafeRawBufferPointer, _ batch: IndexBatch
   ) throws -> Bool {
     guard order.count >= 16, let first = order.first, let last = order.last else { return false }
-    // A sealed value that does not open is replaced where it is looked for, and ends a scan.
+    // A sealed value that does not open is replaced if it is looked up, but would end a scan.
     if garage.objectKeys.isSealed || garage.store.roundTripsAreExpensive { return false }
     func key(_ position: Int) -> [UInt8] {
       [UInt8](copying: bytes.bytes.extracting(graph.place(ofRecord: position).key))
@@ -263,7 +264,7 @@ extension WriteAccess {
     return true
   }
 
-  /// Whether there is no key between two, these included.
+  /// Whether there is no key from `first` through `last`.
   private func isEmpty(from first: RawSpan, through last: RawSpan) throws -> Bool {
     var isEmpty = true
     let range = StorageKeyRange(from: [UInt8](copying: first), to: [UInt8](copying: last) + [0])

@@ -11,7 +11,7 @@ struct EntryBlock {
   var count: Int { ends.count }
 
   mutating func append(_ key: RawSpan, _ value: RawSpan) {
-    // Mostly all are as long as the first one.
+    // Mostly all entries are as long as the first one.
     if bytes.isEmpty { bytes.reserveCapacity((key.byteCount + value.byteCount) * ends.capacity) }
     key.withUnsafeBytes { bytes.append(contentsOf: $0) }
     let keyEnd = bytes.count
@@ -27,7 +27,7 @@ struct EntryBlock {
 
   private func start(_ index: Int) -> Int { index == 0 ? 0 : ends[index - 1].value }
 
-  /// What stands in all entries with the same values before the rest; of values that are cut, as far as they are in order.
+  /// The bytes that all entries with the same values have in common in front. Of cut values it is as much as is in order.
   private func valuesRange(_ index: Int) -> Range<Int> {
     let (start, (keyEnd, end)) = (start(index), ends[index])
     let count = Swift.min(keyEnd == end ? 0 : Int(bytes[keyEnd]), OrderedBytes.uncutByteCount)

@@ -1,14 +1,14 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// The first entries of an index of one field, where each of them tells its place. No part of a generic type: its closures are
-// called with every entry.
+// The first entries of an index of one field, if each of them tells its place. It is not part of a generic type, because its
+// closures are called with every entry.
 
 extension KeyList {
-  /// The keys of the records to which the first entries in a range lead: in the order of their values, or against it, and those
-  /// with the same values in the order of their identifiers.
+  /// The keys of the records that the first entries in a range lead to, in ascending or descending order of their values. Those
+  /// with the same values are in the order of their identifiers.
   ///
-  /// - Returns: nil where values are cut, of which entries do not tell the order, or where an entry is damaged.
+  /// - Returns: nil if values are cut, so that entries do not tell their order, or if an entry is damaged.
   static func first(
     _ most: Int, in range: StorageKeyRange, _ direction: ScanDirection, _ transaction: any ReadTransaction
   ) throws -> KeyList? {
@@ -22,7 +22,7 @@ extension KeyList {
     return areAllTold ? keys : nil
   }
 
-  /// Where in an entry's key the identifier begins; nil where the entry does not tell its place.
+  /// The place in an entry's key where the identifier begins; nil if the entry does not tell its place.
   private static func identifierPlace(_ entry: RawSpan, _ value: RawSpan) -> Int? {
     guard let place = IndexBatch.identifierPlace(value), place < entry.byteCount,
       place != KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount
@@ -30,7 +30,7 @@ extension KeyList {
     return place
   }
 
-  /// Appends keys until there are so many; false where an entry does not tell its place.
+  /// Appends keys until there are enough. Returns false if an entry does not tell its place.
   private mutating func appendFirst(
     _ most: Int, of range: StorageKeyRange, _ transaction: any ReadTransaction
   ) throws -> Bool {
@@ -46,11 +46,11 @@ extension KeyList {
     return areAllTold
   }
 
-  /// The same against the order of values.
+  /// Does the same in descending order of the values.
   private mutating func appendLast(
     _ most: Int, of range: StorageKeyRange, _ transaction: any ReadTransaction
   ) throws -> Bool {
-    // One more than is wanted, so that the last group is whole where its entries have different values.
+    // One more than wanted, so that the last group is complete if its entries have different values.
     var block = EntryBlock(reserving: most + 1)
     var areAllTold = true
     try transaction.scan(range, .backward) { entry, value in
@@ -65,7 +65,7 @@ extension KeyList {
       var end = place + 1
       while end < block.count, block.hasSameValues(place, end) { end += 1 }
       if end > most {
-        // The rest of the group is not here, and there are more in it than are wanted.
+        // The rest of the group is not in the block, and the group has more entries than are wanted.
         let values = block.values(place)
         let group = StorageKeyRange(from: values, to: ValueRanges.behind(values))
         return try appendFirst(most, of: group, transaction)

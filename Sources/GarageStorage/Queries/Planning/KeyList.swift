@@ -1,9 +1,9 @@
 internal import GarageDriver
 
-/// Keys of records, in one piece of memory: as an array each would have memory of its own.
+/// Keys of records in one piece of memory. In an array, each key would have memory of its own.
 struct KeyList {
   private var bytes: [UInt8] = []
-  /// Where in `bytes` each key stands.
+  /// The place of each key in `bytes`.
   private var places: [Range<Int>] = []
 
   init() {}
@@ -15,7 +15,7 @@ struct KeyList {
   var count: Int { places.count }
   var isEmpty: Bool { places.isEmpty }
 
-  /// Makes room for so many keys that are as long as most.
+  /// Makes room for so many keys of the usual length.
   mutating func reserve(_ count: Int) {
     bytes.reserveCapacity(24 * count)
     places.reserveCapacity(count)
@@ -27,31 +27,31 @@ struct KeyList {
     places.append(start..<bytes.count)
   }
 
-  /// Appends the key of the record that an entry is for.
+  /// Appends the key of the record that an entry belongs to.
   ///
-  /// - Parameter place: where in the entry's key the identifier begins.
+  /// - Parameter place: the place in the entry's key where the identifier begins.
   mutating func append(recordOf entry: RawSpan, identifierAt place: Int) {
     let start = bytes.count
     KeyLayout.appendRecord(ofEntry: entry, identifierAt: place, to: &bytes)
     places.append(start..<bytes.count)
   }
 
-  /// Removes all, and keeps the room.
+  /// Removes all keys and keeps the memory.
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     places.removeAll(keepingCapacity: true)
   }
 
-  /// Lends one key after another, until `visit` says stop.
+  /// Lends one key after another, until `visit` returns `.stop`.
   func forEach(_ visit: (RawSpan) throws -> ScanStep) rethrows {
     let all = bytes.span.bytes
     for place in places where try visit(all.extracting(place)) == .stop { return }
   }
 
-  /// Lends the record of each of some keys, with the key and its place among these, until `visit` says stop; nil where there is
-  /// none.
+  /// Lends the record of each of some keys, with the key and its place among these, until `visit` returns `.stop`. The record
+  /// is nil if there is none.
   ///
-  /// - Returns: what `visit` said last.
+  /// - Returns: the last result of `visit`.
   @discardableResult
   func forEachRecord(
     _ indices: Range<Int>, in transaction: any ReadTransaction,
@@ -79,5 +79,5 @@ struct KeyList {
   var all: [StorageKey] { keys(0..<count) }
 }
 
-/// Ends a multi-get whose other values nobody wants: one of them might be damaged, and all take time.
+/// Ends a multi-get when its remaining values are not wanted: one of them might be damaged, and all take time.
 private struct NoMoreWanted: Error {}

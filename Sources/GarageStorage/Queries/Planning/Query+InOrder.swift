@@ -2,18 +2,19 @@ internal import GarageCoding
 internal import GarageDriver
 
 extension Query {
-  /// More are found in the order of an index by a ``QueryRun`` alone, whose own costs are then small beside theirs.
+  /// If more are wanted, only a ``QueryRun`` finds them in the order of an index: its own costs are then small compared with
+  /// the rest.
   private static var mostInOrder: Int { 64 }
 
-  /// Hands on the first objects in the order of one property, where few are wanted, and an index of this property alone has them
-  /// in that order. Nothing is made for it but a list of keys; a ``QueryRun`` would find the same in more time.
+  /// Passes on the first objects in the order of one property, if few are wanted and an index of only this property has that
+  /// order. Only a list of keys is made for it; a ``QueryRun`` would find the same objects in more time.
   ///
-  /// - Returns: false, and nothing is handed on, where it takes a ``QueryRun``.
+  /// - Returns: false, with nothing passed on, if a ``QueryRun`` is needed.
   func visitInOrder(_ access: ReadAccess, _ found: (consuming Root) throws -> Void) throws -> Bool {
     guard condition == nil, sortKeys.count == 1, let most = maximumCount, most > 0, most <= Self.mostInOrder,
       let property = sortKeys[0].orderedProperty
     else { return false }
-    // Where it is in vain, the catalog would be asked for twice.
+    // If the attempt failed, the catalog would be read twice.
     if access.garage.store.roundTripsAreExpensive { return false }
     let facts = try RecordTypeFacts.of(Root.self)
     if facts.ofCoder.isOfClass || facts.tags.count > 1 { return false }
@@ -30,7 +31,7 @@ extension Query {
     return true
   }
 
-  /// The way to all objects in the order of a property; nil where the store has no indexes.
+  /// How to find all objects in the order of a property; nil if the store has no indexes.
   private func orderLookup(
     _ property: AnyKeyPath, _ facts: RecordTypeFacts, _ access: ReadAccess, _ state: UInt64?
   ) throws -> PointLookup? {
@@ -49,7 +50,8 @@ extension Query {
         if let field = key.field(Root.self) { return field }
         return try access.takeFieldSample(Root.self, facts) ? key.field(Root.self) : nil
       }
-      // There are no objects yet by which the type is surveyed. Nothing is noted: there may be some later.
+      // There are no objects yet from which the type's fields could be learned. Nothing is noted, because there may be some
+      // later.
       if !isFound { return nil }
       if let field {
         let order = QueryPlanner.Order(field: field, isSameInSubclasses: true, isDate: key.isDate)
@@ -63,8 +65,8 @@ extension Query {
     return lookup
   }
 
-  /// Decodes the records with these keys. Not inlined: when this call returns the session has given its reference to the
-  /// source back.
+  /// Decodes the records with these keys. Not inlined: when this call has returned, the session has released its reference to
+  /// the source.
   @inline(never)
   private func visitRecords(
     withKeys keys: KeyList, _ facts: RecordTypeFacts, _ access: ReadAccess, _ source: TransactionSource,
@@ -89,7 +91,7 @@ extension Query {
     }
   }
 
-  /// Decodes a record to which an entry led.
+  /// Decodes a record that an entry led to.
   @inline(__always)
   func visitRecord(
     _ key: RawSpan, _ record: RawSpan, _ facts: RecordTypeFacts, _ access: ReadAccess,

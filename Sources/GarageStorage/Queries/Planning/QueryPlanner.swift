@@ -4,7 +4,7 @@ internal import GarageDriver
 /// Looks for indexes that serve a query.
 struct QueryPlanner {
   let items: [IndexCatalog.Item]
-  /// Whether nothing is known of the kinds of values in an index: it is seen through unsaved changes.
+  /// Whether the kinds of values in an index are unknown, because it is seen through unsaved changes.
   let kindsAreUnknown: Bool
 
   /// More stretches than these are not read one by one.
@@ -14,7 +14,7 @@ struct QueryPlanner {
 
   // MARK: - Finding
 
-  /// The best way to all that satisfies a condition; nil where no index leads there.
+  /// The best way to all objects that satisfy a condition; nil if no index leads there.
   func plan(_ node: FilterNode) -> IndexPlan? {
     let terms = QueryPlanner.terms(node)
     let scans = items.flatMap { self.scans($0, terms) }
@@ -22,7 +22,7 @@ struct QueryPlanner {
       return IndexPlan(scans: [best], others: QueryPlanner.others(beside: best, scans))
     }
     var best: IndexPlan?
-    // Of a term that is one thing or another, each may have an index of its own.
+    // If a term is satisfied by one of several alternatives, each alternative may have an index of its own.
     for term in terms {
       guard case .either(let left, let right) = term, let first = plan(left), let second = plan(right)
       else { continue }
@@ -37,7 +37,7 @@ struct QueryPlanner {
     return best
   }
 
-  /// The scans that are confined by terms that confine none of those before, the best first.
+  /// The scans that are limited by terms that limit none of the scans before, the best first.
   private static func others(beside best: IndexPlan.Scan, _ scans: [IndexPlan.Scan]) -> [IndexPlan.Scan] {
     var confining = best.terms
     var others: [IndexPlan.Scan] = []
@@ -49,20 +49,20 @@ struct QueryPlanner {
     return others
   }
 
-  /// What has to hold at once.
+  /// The terms that have to hold at the same time.
   static func terms(_ node: FilterNode) -> [FilterNode] {
     if case .both(let left, let right) = node { return terms(left) + terms(right) }
     return [node]
   }
 
-  /// The stretches of an index to which the terms confine it: none where they do not, and more than one where each of two
+  /// The stretches of an index to which the terms limit it. Empty if they do not limit it, and more than one if each of two
   /// elements has to satisfy a term of its own.
   private func scans(_ item: IndexCatalog.Item, _ terms: [FilterNode]) -> [IndexPlan.Scan] {
     if !item.definition.isEach { return scan(item, terms, 0..<terms.count).map { [$0] } ?? [] }
     return terms.indices.compactMap { scan(item, terms, $0..<$0 + 1) }
   }
 
-  /// - Parameter places: those of the terms that may confine it.
+  /// - Parameter places: the places of the terms that may limit it.
   private func scan(_ item: IndexCatalog.Item, _ terms: [FilterNode], _ places: Range<Int>) -> IndexPlan.Scan?
   {
     let definition = item.definition
@@ -76,7 +76,7 @@ struct QueryPlanner {
     for field in definition.components.indices {
       guard let ranges = ranges(item, field, terms, places, &answered) else {
         if field == 0 { return nil }
-        // All that begins with what was found so far.
+        // Everything that begins with the bytes found so far.
         let isAnswer = answered.count == terms.count
         found += prefixes.map { QueryPlanner.stretch($0.lower, $0.isExact && isAnswer, isPoint: false) }
         prefixes = []
@@ -84,7 +84,7 @@ struct QueryPlanner {
       }
       cost -= QueryPlanner.gain(ranges)
       if prefixes.count * ranges.ranges.count > QueryPlanner.maximumStretchCount { return nil }
-      // What the fields behind a stretch would have to be says nothing of it.
+      // What the fields behind such a stretch have to be does not limit it further.
       let isAnswer = answered.count == terms.count
       var next: [IndexPlan.Stretch] = []
       for prefix in prefixes {
@@ -118,7 +118,7 @@ struct QueryPlanner {
     if ranges.ranges.allSatisfy(\.isPoint) {
       return ranges.ranges.count <= 1 ? IndexPlan.Cost.oneValue : IndexPlan.Cost.someValues
     }
-    // A stretch from one value to another of its kind is likely to be short.
+    // A stretch from one value to another of the same kind is likely to be short.
     let isBounded = ranges.ranges.allSatisfy { $0.isPoint || $0.lower.count > 1 && $0.upper.count > 1 }
     if isBounded { return IndexPlan.Cost.bounded }
     // All but some values are most likely nearly all.
@@ -126,12 +126,12 @@ struct QueryPlanner {
       ? IndexPlan.Cost.halfBounded : IndexPlan.Cost.uncertain
   }
 
-  /// All that begins with these bytes.
+  /// Everything that begins with these bytes.
   private static func stretch(_ lower: [UInt8], _ isExact: Bool, isPoint: Bool) -> IndexPlan.Stretch {
     IndexPlan.Stretch(lower: lower, upper: ValueRanges.behind(lower), isExact: isExact, isPoint: isPoint)
   }
 
-  /// A stretch as it stands in keys, where long values are cut.
+  /// A stretch in the form of keys, in which long values are cut.
   private static func cut(_ stretch: IndexPlan.Stretch) -> IndexPlan.Stretch {
     var stretch = stretch
     let most = OrderedBytes.uncutByteCount
@@ -155,8 +155,8 @@ struct QueryPlanner {
     return stretch
   }
 
-  /// Stretches in order without those that others reach into: of values that begin alike, cut ones stand in the same place, and
-  /// what is there would be found once for each.
+  /// Stretches in order, joined where they overlap. Cut values that begin alike stand in the same place, and the entries there
+  /// would be found once for each of them.
   private static func joined(_ stretches: [IndexPlan.Stretch]) -> [IndexPlan.Stretch] {
     var joined: [IndexPlan.Stretch] = []
     for stretch in stretches {
@@ -171,7 +171,7 @@ struct QueryPlanner {
     return joined
   }
 
-  /// What the terms say of one field of an index; nil where they say nothing.
+  /// What the terms say about one field of an index; nil if they say nothing.
   private func ranges(
     _ item: IndexCatalog.Item, _ field: Int, _ terms: [FilterNode], _ places: Range<Int>,
     _ answered: inout Set<Int>
@@ -211,7 +211,7 @@ struct QueryPlanner {
 
   // MARK: - Hashed values
 
-  /// The places of the hashes of values that are named, and what could not be hashed.
+  /// The places of the hashes of named values, and of the values that could not be hashed.
   private func hashedScan(
     _ item: IndexCatalog.Item, _ terms: [FilterNode], _ places: Range<Int>
   ) -> IndexPlan.Scan? {
@@ -221,7 +221,7 @@ struct QueryPlanner {
     var values: [(bytes: [UInt8], isExact: Bool)] = [([], true)]
     for field in item.definition.components.indices {
       var plain = item
-      // What is absent or cannot be told stands apart, below.
+      // Absent values, and values that cannot be told, stand apart: see below.
       plain.kinds.bits[field] &= ~(1 << 31 | 1 << UInt32(OrderedBytes.Kind.other))
       guard let ranges = ranges(plain, field, terms, places, &answered), ranges.ranges.allSatisfy(\.isPoint),
         values.count * ranges.ranges.count <= QueryPlanner.maximumStretchCount
@@ -247,14 +247,14 @@ struct QueryPlanner {
 
   // MARK: - Order
 
-  /// What a query is sorted by, where an index may have it.
+  /// What a query is sorted by, if an index may have that order.
   struct Order {
     let field: StoredField
     let isSameInSubclasses: Bool
     let isDate: Bool
   }
 
-  /// The stretches of an index that has what a query finds in its order; nil where none has.
+  /// The stretches of an index that has the results of a query in its order; nil if no index has.
   func ordered(by order: [Order], _ node: FilterNode?) -> IndexPlan.Scan? {
     let terms = node.map { QueryPlanner.terms($0) } ?? []
     var best: IndexPlan.Scan?

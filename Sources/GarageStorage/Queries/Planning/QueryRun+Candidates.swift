@@ -1,12 +1,13 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// The records to which indexes lead, before any is read.
+// The records that indexes lead to, before any is read.
 
 extension QueryRun {
-  /// The records to which a plan leads, some maybe twice; nil where these are so many of all that a scan reads all sooner.
+  /// The records that a plan leads to, some of them perhaps twice. Nil if they are such a large part of all records that a scan
+  /// reads all of these sooner.
   ///
-  /// - Parameter start: an identifier that they come behind, as far as entries tell it by their place.
+  /// - Parameter start: an identifier that they have to come after, as far as entries tell their place.
   func candidates(of plan: IndexPlan, behind start: [UInt8]?) throws -> CandidateKeys? {
     var candidates = CandidateKeys()
     var isTooMany = false
@@ -32,8 +33,8 @@ extension QueryRun {
     return candidates
   }
 
-  /// The keys of what is found, in the order of identifiers, where the entries of an index lead to all of it: records are read
-  /// only where these do not tell. Nil where the query has an order of its own or a limit, and where another way is better.
+  /// The keys of the results, in the order of identifiers, if the entries of an index lead to all of them. Records are read
+  /// only if entries do not decide. Nil if the query has an order of its own or a limit, or if another way is better.
   func keysByEntries() throws -> KeyList? {
     guard let plan = way.plan, plan.others.isEmpty, way.tags.count == 1, !way.isUnsaved,
       query.sortKeys.isEmpty, query.maximumCount == nil,
@@ -57,15 +58,15 @@ extension QueryRun {
     return keys
   }
 
-  /// Records that were counted, none of them twice however often more are asked for.
+  /// Records that were counted. None is counted twice, however often more are asked for.
   private struct RecordsSoFar {
     var count = 0
-    /// Under which tag the next one is, and behind which key.
+    /// The tag of the next record, and the key that it comes after.
     var tag = 0
     var last: [UInt8]?
   }
 
-  /// Whether that many records are so many of all that it is better to read all in their order.
+  /// Whether so many records are such a large part of all that it is better to read all in their order.
   private func areMostOfAll(_ count: Int, _ records: inout RecordsSoFar) throws -> Bool {
     let enough = 3 * count
     while records.tag < way.tags.count {
@@ -89,12 +90,12 @@ extension QueryRun {
 // MARK: - Several indexes at once
 
 extension QueryRun {
-  /// The entries to which one index leads, read in blocks.
+  /// The entries that one index leads to, read in blocks.
   private struct EntryReader {
     private(set) var candidates = CandidateKeys()
-    /// How many entries were read, those of other classes' records too.
+    /// How many entries were read, including those of other classes' records.
     private(set) var count = 0
-    /// What is still to be read, the last first.
+    /// The ranges that are still to be read, the last one first.
     private var rest: [(range: StorageKeyRange, isExact: Bool)]
 
     init(_ scan: IndexPlan.Scan, _ run: QueryRun) {
@@ -106,7 +107,7 @@ extension QueryRun {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Reads on until so many entries were read, or all.
+    /// Reads until `end` entries were read, or all.
     mutating func read(upTo end: Int, _ run: QueryRun) throws {
       while let (range, isExact) = rest.last, count < end {
         var last: [UInt8]?

@@ -1,45 +1,46 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Sorts what is found by bytes that sort as the values do, and then by identifier: those are compared at once, while values
-/// would be taken apart for each comparison. Of a query with a limit it holds no more than about twice as many as are wanted.
+/// Sorts matches by bytes that sort as the values do, and then by identifier. Bytes are compared at once, while values would
+/// have to be taken apart for each comparison. For a query with a limit it holds not more than about twice as many rows as are
+/// wanted.
 ///
-/// Not generic, and its properties are not checked for exclusive access: there is a row for each match, and none is looked at
-/// while another is written.
+/// It is not generic, and its properties are not checked for exclusive access: there is a row for each match, and no row is
+/// read while another is written.
 final class RowSorting {
   private struct Row {
-    /// Where its values begin, and behind them the key of its record.
+    /// The place where its values begin. The key of its record stands behind them.
     var start: Int
     var keyStart: Int
     var end: Int
-    /// The first bytes of the values, which decide most comparisons; while they are sorted, the first in which they differ.
+    /// The first bytes of the values, which decide most comparisons. During sorting, the first bytes in which they differ.
     var order: UInt64 = 0
-    /// How many rows were noted before.
+    /// How many rows were noted before this one.
     var place = 0
   }
 
   private let kept: Int
   private let most: Int
   @exclusivity(unchecked) private var rows: [Row] = []
-  /// The values of the row that is to come are appended to these.
+  /// The values of the next row are appended here.
   @exclusivity(unchecked) var bytes = OrderedBytes()
-  /// The last row that would be kept, once there are as many: what comes behind it need not be noted.
+  /// The last row that would be kept, once there are enough. Rows behind it need not be noted.
   @exclusivity(unchecked) private var bound: Row?
-  /// What all rows come behind: the values, and the identifier behind them.
+  /// The values, and the identifier behind them, that all rows have to come after.
   private let floor: (bytes: [UInt8], valuesCount: Int)?
 
   /// - Parameters:
-  ///   - limit: how many are wanted; nil for all.
-  ///   - floor: the values and the identifier that all are to come behind.
+  ///   - limit: how many rows are wanted; nil for all.
+  ///   - floor: the values and the identifier that all rows have to come after.
   init(limit: Int?, behind floor: (values: [UInt8], identifier: [UInt8])?) {
     kept = limit ?? .max
     most = kept > Int.max / 2 - 1024 ? Int.max : 2 * kept + 1024
     self.floor = floor.map { ($0.values + $0.identifier, $0.values.count) }
   }
 
-  /// Ends a row, whose values were appended from `start` on.
+  /// Ends a row. Its values were appended from `start` on.
   ///
-  /// - Returns: whether rows behind another bound than before need not be noted any more.
+  /// - Returns: whether the bound has changed, behind which rows need not be noted any more.
   func end(_ start: Int, key: RawSpan) -> Bool {
     let keyStart = bytes.count
     bytes.append(key)
@@ -74,13 +75,13 @@ final class RowSorting {
     return keys
   }
 
-  /// How many rows were noted before each, in the order of the rows. Of a sorting without a limit.
+  /// For each row, in sorted order, how many rows were noted before it. Only for sorting without a limit.
   func places() -> [Int] {
     sort()
     return rows.map(\.place)
   }
 
-  /// Forgets all but those that are kept, and their bytes.
+  /// Removes all rows that are not kept, and their bytes.
   private func keep() {
     var others = OrderedBytes()
     let all = bytes.all.bytes
@@ -98,7 +99,7 @@ final class RowSorting {
 
   private func sort() {
     guard let first = rows.first else { return }
-    // What all begin with tells nothing.
+    // Bytes that all rows begin with decide nothing.
     let differences = rows.reduce(0 as UInt64) { $0 | ($1.order ^ first.order) }
     let common = differences.leadingZeroBitCount / 8
     if common > 2 { for index in rows.indices { rows[index].order = order(rows[index], at: common) } }
@@ -109,7 +110,7 @@ final class RowSorting {
     if common > 2 { for index in rows.indices { rows[index].order = order(rows[index], at: 0) } }
   }
 
-  /// Eight bytes of the values as a number. Zeros stand for what is behind their end.
+  /// Eight bytes of the values as a number. Missing bytes count as zeros.
   @inline(__always)
   private func order(_ row: Row, at place: Int) -> UInt64 {
     let (start, end) = (row.start + place, row.keyStart)
@@ -145,11 +146,11 @@ final class RowSorting {
 }
 
 extension QueryRun {
-  /// The keys sorted by what stands in their records.
+  /// The keys sorted by the fields of their records.
   func keysByFields() throws -> KeyList {
     let sorting = RowSorting(
       limit: query.maximumCount, behind: start.map { (orderedBytes($0.values), $0.identifier) })
-    // Most of what comes behind all that is wanted is told from its first value, which is asked as a condition is.
+    // Most matches that come behind all wanted ones are recognised by their first value, which is tested as a condition.
     var boundQuestion: RecordQuestion?
     var isBehind: LentQuestion?
     defer { withExtendedLifetime(boundQuestion) {} }
@@ -180,7 +181,7 @@ extension QueryRun {
     return sorting.end(start, key: key)
   }
 
-  /// The fields that it is sorted by; none where one of them does not stand in records.
+  /// The fields to sort by; empty if one of them is not in records.
   var sortedFields: [SortedField] {
     var fields: [SortedField] = []
     for (index, key) in query.sortKeys.enumerated() {
@@ -214,14 +215,14 @@ extension QueryRun {
     }
   }
 
-  /// Values as bytes that are in the order of the query.
+  /// The values as bytes that sort in the order of the query.
   func orderedBytes(_ values: [FieldValue]) -> [UInt8] {
     var bytes = OrderedBytes()
     append(values, to: &bytes)
     return bytes.bytes
   }
 
-  /// Asks whether what a match is sorted by first comes behind that of this record; nil where that cannot be asked of its bytes
+  /// A question whether the first value to sort by comes behind that of this record; nil if that cannot be asked of bytes
   /// alone.
   private func question(ofBehind key: StorageKey) throws -> RecordQuestion? {
     guard !objectKeys.hidesIdentifiers, let property = sortLookups[0], let field = sortFields[0] else {
