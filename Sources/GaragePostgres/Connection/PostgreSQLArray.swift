@@ -1,5 +1,5 @@
 #if PostgreSQL
-  /// An array of byte strings as PostgreSQL sends it in binary: `bytea[]`.
+  /// An array of byte strings in PostgreSQL's binary form: `bytea[]`.
   struct PostgreSQLArray {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
@@ -8,7 +8,7 @@
     /// The number of the type `bytea` in every server's catalog.
     private static let bytea: UInt32 = 17
 
-    /// An array without elements, with room for that many bytes.
+    /// An array without elements, with room for so many bytes.
     init(reservingBytes byteCount: Int = 0) {
       bytes.reserveCapacity(byteCount + Self.headByteCount)
       // Dimensions, whether there are nulls, the type, the number of elements, the first one's number.
@@ -24,7 +24,7 @@
 
     mutating func append(_ element: [UInt8]) { element.withUnsafeBytes { append($0) } }
 
-    /// Lends the array's bytes; it must not be empty, since PostgreSQL writes that in another way.
+    /// Lends the array's bytes. It must not be empty, because PostgreSQL writes an empty array in another form.
     mutating func withParameter<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
       withUnsafeBytes(of: UInt32(count).bigEndian) { bytes.replaceSubrange(12..<16, with: $0) }
       return try bytes.withUnsafeBytes(body)

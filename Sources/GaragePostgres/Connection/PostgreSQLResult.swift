@@ -9,8 +9,7 @@
     internal import Darwin
   #endif
 
-  /// What the server answered to one command. Its bytes are there for as long as it is, so they are lent to closures
-  /// only.
+  /// The server's answer to one command. Its bytes live only as long as this object, so they are only lent to closures.
   final class PostgreSQLResult {
     private let handle: OpaquePointer
 
@@ -23,7 +22,7 @@
 
     var rowCount: Int { Int(PQntuples(handle)) }
 
-    /// What a command says that it did: `COMMIT`, or `ROLLBACK` where it was to commit a transaction that had failed.
+    /// What a command reports that it did: `COMMIT`, or `ROLLBACK` if the transaction to be committed had failed.
     var tag: String { PQcmdStatus(handle).map { String(cString: $0) } ?? "" }
 
     func isNull(_ row: Int, _ column: Int32) -> Bool { PQgetisnull(handle, Int32(row), column) == 1 }
@@ -43,7 +42,7 @@
 
     func bytes(_ row: Int, _ column: Int32) -> [UInt8] { withBytes(row, column) { [UInt8]($0) } }
 
-    /// A field that the server sent as an integer in binary, of any width.
+    /// An integer field of any width, which the server sent in binary form.
     func integer(_ row: Int, _ column: Int32) -> Int {
       withBytes(row, column) { bytes in
         guard let first = bytes.first else { return 0 }
@@ -55,19 +54,19 @@
       withBytes(row, column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The five characters of the failure, where it is one that the server told.
+    /// The five characters of the failure's code; nil if the server reported none.
     var state: String? {
       PQresultErrorField(handle, sqlState).map { String(cString: $0) }
     }
 
     /// Whether the failure ends the session.
     var isOfSession: Bool {
-      // Not in the server's language, as the severity beside it.
+      // This severity is not in the server's language, unlike the one beside it.
       guard let text = PQresultErrorField(handle, severity) else { return false }
       return strcmp(text, "FATAL") == 0 || strcmp(text, "PANIC") == 0
     }
 
-    /// The server's words for the failure: its message, and the hint where there is one.
+    /// The server's words for the failure: its message, and the hint if there is one.
     var message: String {
       let parts = [primaryMessage, detail].compactMap { PQresultErrorField(handle, $0) }
       if parts.isEmpty { return PQresultErrorMessage(handle).map { String(cString: $0) } ?? "" }

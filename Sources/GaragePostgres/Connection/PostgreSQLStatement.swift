@@ -1,5 +1,5 @@
 #if PostgreSQL
-  /// What the driver asks of a server. Each connection prepares all of it once.
+  /// The statements that the driver sends to a server. Each connection prepares all of them once.
   enum PostgreSQLStatement: String, CaseIterable {
     case beginRead, beginWrite, snapshot, lock, commit, rollBack
     case get, contains, getMany, piece
@@ -9,19 +9,20 @@
     case claimToken, lookForClaim, awaitStandbys
     case expectValue, expectNone
 
-    /// Values up to that many bytes come along with the page of a scan, or with many others; larger ones are fetched
+    /// Values up to this size, in bytes, are sent along with the page of a scan, or with many others. Larger ones are fetched
     /// when they are visited.
     static let inlineByteCount = 16 << 10
 
     func sql(_ tables: PostgreSQLTables, writersConflict: Bool, isStandby: Bool) -> String {
       switch self {
       case .beginRead:
-        // Beside several writers a snapshot alone may show what no order of them brings about. A standby has nothing else.
+        // Beside several writers, a snapshot alone may show a state that no order of the writes produces. A standby offers
+        // nothing else.
         let isSerializable = writersConflict && !isStandby
         let level = isSerializable ? "SERIALIZABLE" : "REPEATABLE READ"
         return "BEGIN ISOLATION LEVEL \(level) READ ONLY, NOT DEFERRABLE"
       case .beginWrite:
-        // The only writer sees the last commit with each of its statements: there is no other one.
+        // The only writer sees the last commit in each of its statements, because nobody else commits.
         return "BEGIN ISOLATION LEVEL \(writersConflict ? "SERIALIZABLE" : "READ COMMITTED") READ WRITE"
       case .snapshot: return "SELECT 1"
       case .lock: return "SELECT pg_advisory_xact_lock(\(PostgreSQLTables.lockClass), $1::int4)"
@@ -60,7 +61,7 @@
       case .removeRange: return "DELETE FROM \(entries) WHERE shard = 0 AND k >= $1::bytea AND k < $2::bytea"
       case .noteToken, .claimToken, .lookForClaim, .awaitStandbys, .forgetTokens:
         return tokenSQL(tables.tokens)
-      // What is not as expected divides by zero, which ends the transaction; nothing else here divides.
+      // A value that is not the expected one makes this divide by zero, which ends the transaction. Nothing else here divides.
       case .expectValue:
         return """
           SELECT 1 / CASE WHEN (SELECT v FROM \(entries) WHERE shard = 0 AND k = $1::bytea AND size IS NULL) \
@@ -75,7 +76,7 @@
     }
 
     private func tokenSQL(_ tokens: String) -> String {
-      // A claim is beside the token that it has put there itself: that one was not put there by the commit.
+      // If a claim stands beside the token, this transaction has put it there, and not the commit.
       let claim = "decode('00', 'hex')"
       switch self {
       case .noteToken: return "INSERT INTO \(tokens) (token) VALUES ($1::bytea)"
@@ -86,14 +87,14 @@
           """
       case .lookForClaim: return "SELECT 1 FROM \(tokens) WHERE token = $1::bytea || \(claim)"
       case .awaitStandbys:
-        // Who has changed nothing would not wait for them.
+        // A transaction that has changed nothing would not wait for them.
         return """
           INSERT INTO \(tokens) (token) VALUES ($1::bytea || decode('01', 'hex')) \
           ON CONFLICT (token) DO UPDATE SET token = excluded.token
           """
       case .forgetTokens:
-        // By the server's clock, which the tokens begin with: milliseconds, in eight bytes. Some at a time, because whoever
-        // gets the connection next waits for it. `clock_timestamp()` changes from row to row, so all rows would be looked at.
+        // By the server's clock, whose milliseconds, in eight bytes, the tokens begin with. A few at a time, because the next
+        // user of the connection waits for it. `clock_timestamp()` changes from row to row, so all rows would be read.
         return """
           DELETE FROM \(tokens) WHERE token = ANY(ARRAY(SELECT token FROM \(tokens) WHERE token < \
           int8send((extract(epoch FROM now()) * 1000)::int8 - \(PostgreSQLToken.lifeMilliseconds)) \
@@ -103,7 +104,7 @@
       }
     }
 
-    /// The value where it is small, else null; and how many bytes it has.
+    /// The value if it is small, and otherwise null; and its size in bytes.
     private static let inlineValue = """
       CASE WHEN size IS NULL AND octet_length(v) <= \(inlineByteCount) THEN v END, \
       coalesce(size, octet_length(v)::int8)

@@ -1,6 +1,6 @@
-/// A page of a tree, whose cells are checked before anything of them is read.
+/// A page of a tree. Its cells are checked before their contents are read.
 struct SQLitePage {
-  /// The kinds of pages, as their first byte tells.
+  /// The kinds of pages, by their first byte.
   private enum Kind: UInt8 {
     case indexBranch = 0x02
     case tableBranch = 0x05
@@ -8,9 +8,9 @@ struct SQLitePage {
     case tableLeaf = 0x0D
   }
 
-  /// What a cell holds.
+  /// The contents of a cell.
   struct Cell {
-    /// The row's number, in a table that has them.
+    /// The row's number, in a table whose rows have numbers.
     var row: Int64?
     var payload: [UInt8]
   }
@@ -27,9 +27,9 @@ struct SQLitePage {
   private let start: Int
   private let cellOffsets: [Int]
 
-  /// Nil where the page is none of a tree.
+  /// Nil if the page does not belong to a tree.
   init?(_ number: Int, _ bytes: [UInt8], _ file: SQLitePageFile) {
-    // The header of the file stands before the first page's own.
+    // On the first page, the header of the file stands before the page's own.
     start = number == 1 ? 100 : 0
     guard let kind = Kind(rawValue: bytes[start]) else { return nil }
     self.kind = kind
@@ -42,25 +42,25 @@ struct SQLitePage {
     }
   }
 
-  /// The pages that this one leads to.
+  /// The child pages.
   var children: [Int] {
     guard kind == .indexBranch || kind == .tableBranch else { return [] }
     return cellOffsets.map { Int(number(bytes, $0, 4)) } + [Int(number(bytes, start + 8, 4))]
   }
 
-  /// Whether the cells are entries of the table that has all keys.
+  /// Whether the cells are entries of the table with all keys.
   var isOfKeys: Bool { kind == .indexLeaf || kind == .indexBranch }
-  /// Whether they are rows with numbers.
+  /// Whether the cells are rows with numbers.
   var isOfRows: Bool { kind == .tableLeaf }
 
-  /// The cells that can be read.
+  /// Visits the cells that can be read.
   func forEachCell(_ file: SQLitePageFile, _ visit: (Cell) throws -> Void) rethrows {
     for offset in cellOffsets {
       if let cell = cell(at: offset, file) { try visit(cell) }
     }
   }
 
-  /// The roots of the tables that the schema, which is in the first page, tells of.
+  /// The roots of the tables in the schema, which is in the first page.
   func rootsOfSchema(_ file: SQLitePageFile) -> [Int] {
     var roots: [Int] = []
     forEachCell(file) { cell in
@@ -101,7 +101,7 @@ struct SQLitePage {
     let wanted = least + (byteCount - least) % (usable - 4)
     let local = wanted <= most ? wanted : least
     guard offset + local + 4 <= usable else { return nil }
-    // A file that is smaller than this cannot hold it, whatever a damaged length says.
+    // The file is too small to hold so many bytes, so the length is damaged.
     guard byteCount <= file.pageCount * usable else { return nil }
     var payload = Array(bytes[offset..<(offset + local)])
     payload.reserveCapacity(byteCount)
@@ -116,7 +116,7 @@ struct SQLitePage {
 
   // MARK: - Rows
 
-  /// The values of a row; nil where it is none.
+  /// The values of a row; nil if the payload is no row.
   static func columns(of payload: [UInt8]) -> [Column]? {
     var at = 0
     guard let headerByteCount = varint(payload, &at), headerByteCount >= 1, headerByteCount <= payload.count

@@ -1,7 +1,7 @@
 internal import GarageDriver
 
 extension ReadTransaction {
-  /// Visits every entry of a range, forward, with no value where that is sealed and does not open.
+  /// Visits every entry of a range, forward. A sealed value that does not open is given as nil.
   func forEachEntry(
     in range: StorageKeyRange, isSealed: Bool, _ visit: (_ key: RawSpan, _ value: RawSpan?) throws -> Void
   ) throws {
@@ -13,8 +13,8 @@ extension ReadTransaction {
     }
   }
 
-  /// Visits every entry of a range, forward, and gets each value by itself: neither a scan nor a multi-get goes on behind a
-  /// sealed value that does not open. Such a value is handed as nil, and so is an empty one.
+  /// Visits every entry of a range, forward, and gets each value by itself, because scans and multi-gets stop at a sealed value
+  /// that does not open. Such a value is given as nil, and so is an empty one.
   func forEachEntryByItself(
     in range: StorageKeyRange, isSealed: Bool, _ visit: (_ key: RawSpan, _ value: RawSpan?) throws -> Void
   ) throws {
@@ -39,7 +39,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Visits entries until one is sealed and does not open; returns its key.
+  /// Visits entries up to one that is sealed and does not open. Returns the key of that one.
   private func scanUntilDamage(
     _ range: StorageKeyRange, isSealed: Bool, _ visit: (_ key: RawSpan, _ value: RawSpan?) throws -> Void
   ) throws -> StorageKey? {
@@ -58,7 +58,7 @@ extension ReadTransaction {
       }
       return nil
     } catch let error as StorageError where isSealed && error.isOfOneValue && !isVisiting {
-      // Scanning goes no further: the next one is asked for by its key alone.
+      // The scan cannot go on here, so the next entry is found by a scan of keys only.
       let lower = last.isEmpty ? range.lowerBound : last + [0]
       var damaged: StorageKey?
       try scanKeys(StorageKeyRange(from: lower, to: range.upperBound), .forward) { key in

@@ -1,19 +1,19 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// Entries of the index of references: the object that is referred to, and behind it the record that does.
+// Entries of the index of references: the object that is referred to, and behind it the record that refers to it.
 
 extension KeyLayout {
   private static let hashedPrefixByteCount = 1 + KeyedHash.byteCount
 
-  /// Every entry there is, plain or hashed.
+  /// All entries, plain or hashed.
   static func references(isHashed: Bool) -> StorageKeyRange {
     .prefix([(isHashed ? Space.hashedReference : .reference).rawValue])
   }
 
-  /// Appends what the entries of one object begin with.
+  /// Appends the bytes that all entries of one object begin with.
   ///
-  /// - Parameter target: the key of its record, whether or not there is one.
+  /// - Parameter target: the key of its record, whether the record exists or not.
   static func appendReferencePrefix(
     ofTarget target: RawSpan, _ hash: KeyedHash?, to bytes: inout OrderedBytes
   )
@@ -30,7 +30,7 @@ extension KeyLayout {
       ofTarget: tag(inRecordKey: target), target.extracting(identifierOffset...), to: &bytes)
   }
 
-  /// The same for a target whose identifier is given as it stands in keys, where nothing is hashed.
+  /// The same for a target whose identifier is given in the form of keys, if nothing is hashed.
   static func appendReferencePrefix(ofTarget tag: UInt64, _ identifier: RawSpan, to bytes: inout OrderedBytes)
   {
     bytes.append(Space.reference.rawValue)
@@ -44,8 +44,7 @@ extension KeyLayout {
     bytes.append(key.extracting(1...))
   }
 
-  /// Where in an entry the tag and the identifier stand of the record that refers to its object; nil where the entry is
-  /// damaged.
+  /// The place in an entry of the tag and the identifier of the referring record; nil if the entry is damaged.
   private static func referrerPlace(_ entry: RawSpan) -> Int? {
     guard entry.byteCount > 2 else { return nil }
     let isHashed = entry.unsafeLoad(as: UInt8.self) == Space.hashedReference.rawValue
@@ -54,8 +53,7 @@ extension KeyLayout {
     return entry.byteCount > place + RecordKey.tagByteCount ? place : nil
   }
 
-  /// The tag of the record that an entry says refers to its object, and its identifier as keys have it; nil where the entry is
-  /// damaged.
+  /// The tag of the referring record in an entry, and its identifier in the form of keys; nil if the entry is damaged.
   static func referringIdentity(ofReference entry: RawSpan) -> (tag: UInt64, identifier: [UInt8])? {
     guard let place = referrerPlace(entry) else { return nil }
     return (
@@ -64,7 +62,7 @@ extension KeyLayout {
     )
   }
 
-  /// The key of the record that an entry says refers to its object; nil where the entry is damaged.
+  /// The key of the referring record in an entry; nil if the entry is damaged.
   static func referrer(ofReference entry: RawSpan) -> StorageKey? {
     guard let place = referrerPlace(entry) else { return nil }
     var bytes: [UInt8] = []

@@ -1,13 +1,13 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// An entry of another garage that was found to be whole, as this one keeps it.
+/// An undamaged entry of another garage, in the form in which this garage keeps it.
 enum AdmittedEntry {
   case text(TextName, [UInt8])
   case record(StorageKey, [UInt8], RecordSummary)
   case value(StorageKey, [UInt8])
 
-  /// How many bytes it has.
+  /// Its size in bytes.
   var byteCount: Int {
     switch self {
     case .text(_, let text): text.count
@@ -18,12 +18,12 @@ enum AdmittedEntry {
 
 /// Checks the entries of another garage, each by itself: a record by its checksum, a text by its digest.
 struct EntryAdmission {
-  /// The keys of the garage that takes them in.
+  /// The keys of the garage that gets the entries.
   let keys: ObjectKeys
 
-  /// The entry, as this garage keeps it; nil for one that is made again from others, or is none of a garage's.
+  /// The entry in the form in which this garage keeps it. Nil if it is rebuilt from other entries, or is no entry of a garage.
   ///
-  /// - Throws: ``GraphCodingError``, ``ValueDamage`` or ``GarageError`` where it is damaged.
+  /// - Throws: ``GraphCodingError``, ``ValueDamage`` or ``GarageError`` if it is damaged.
   func admit(_ key: RawSpan, _ value: RawSpan) throws -> AdmittedEntry? {
     switch KeyLayout.space(of: key) {
     case .tagText: try text(.tag, key, value)
@@ -60,7 +60,7 @@ struct EntryAdmission {
         tag: tag, keyIdentifier: inKey.span.bytes, record: record, typeName: typeName)
       return try admitted(tag, keyForm: inKey, record, summary)
     } catch let error as GraphCodingError {
-      // Where the other garage hides identifiers, its record has the one that is in no key.
+      // If the other garage hides identifiers, no key has the identifier, but the record does.
       guard inKey.count == KeyedHash.byteCount, let entry = try? hiddenRecord(tag, key, record) else {
         throw error
       }
@@ -82,7 +82,7 @@ struct EntryAdmission {
     }
   }
 
-  /// The record under the key that this garage has for it.
+  /// The record under the key that it has in this garage.
   private func admitted(
     _ tag: UInt64, keyForm: [UInt8], _ record: RawSpan, _ summary: RecordSummary
   ) throws -> AdmittedEntry {
@@ -109,13 +109,13 @@ struct EntryAdmission {
 }
 
 extension WriteAccess {
-  /// Puts an entry of another garage in the place of what is there, with all that belongs to it.
+  /// Puts an entry of another garage in place of the existing one, with everything that belongs to it.
   ///
-  /// - Parameter isIndexed: whether indexes follow. Where they do not, they have to be made to fit afterwards.
+  /// - Parameter isIndexed: whether indexes are updated. If not, they have to be repaired afterwards.
   func admit(_ entry: AdmittedEntry, isIndexed: Bool = true) throws {
     switch entry {
     case .text(let name, let text):
-      // A type that is met for the first time may declare indexes.
+      // A type that is new to the store may declare indexes.
       let types = name.kind == .tag ? TypeTag.types(withDigest: name.digest) : []
       if try garage.probeContext.run({ try garage.indexing.meet(types) }) { pending.indexes = nil }
       try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)

@@ -9,22 +9,22 @@ internal import GarageDriver
   internal import Darwin
 #endif
 
-/// The file of an export: lines, written one after the other or read so, with the checksum of all of them.
+/// The file of an export: lines that are written or read one after another, with a checksum of all of them.
 final class ExchangeFile {
-  /// What stands in a storage's place in errors.
+  /// The name that errors give instead of a storage's.
   static let name = "JSON Lines"
   private static let blockByteCount = 1 << 20
 
   private let path: String
   private let file: Int32
-  /// The CRC-32C of the lines so far, line feeds included.
+  /// The CRC-32C of the lines so far, including line feeds.
   private(set) var checksum: UInt32 = 0
-  /// How many bytes the lines so far have.
+  /// The size of the lines so far, in bytes.
   private(set) var byteCount = 0
   private var buffer: [UInt8] = []
   private var place = 0
 
-  /// Begins a new file, for its owner alone: what stands in it is neither sealed nor hidden.
+  /// Begins a new file. Only its owner may read it, because its content is neither sealed nor hidden.
   init(writing path: String) throws {
     self.path = path
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -50,7 +50,7 @@ final class ExchangeFile {
     return error
   }
 
-  /// How many bytes the file has.
+  /// The size of the file, in bytes.
   var size: Int {
     var status = stat()
     return fstat(file, &status) == 0 ? Int(status.st_size) : 0
@@ -67,7 +67,7 @@ final class ExchangeFile {
     if buffer.count >= ExchangeFile.blockByteCount { try flush() }
   }
 
-  /// Hands all lines over to the system.
+  /// Passes all lines to the system.
   func flush() throws {
     var done = 0
     while done < buffer.count {
@@ -88,7 +88,7 @@ final class ExchangeFile {
 
   /// The next line, without its line feed; nil at the end. The last line need not have one.
   ///
-  /// - Parameter body: gets the line, and tells whether it is part of the checksum.
+  /// - Parameter body: gets the line, and returns whether it is part of the checksum.
   func readLine(_ body: (ArraySlice<UInt8>) throws -> Bool) throws -> Bool {
     var searched = place
     while true {
@@ -110,7 +110,7 @@ final class ExchangeFile {
     }
   }
 
-  /// Reads on; false at the end of the file.
+  /// Reads more bytes. Returns false at the end of the file.
   private func fill(_ searched: inout Int) throws -> Bool {
     if place > 0 {
       buffer.removeFirst(place)
@@ -130,7 +130,7 @@ final class ExchangeFile {
   }
 }
 
-/// `write(2)`, under a name that no method hides.
+/// `write(2)` under a name that no method shadows.
 private func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
   write(file, bytes, count)
 }

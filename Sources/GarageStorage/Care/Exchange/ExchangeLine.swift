@@ -1,4 +1,4 @@
-/// One line of an export, as far as it is read: what stands before the value, which is there for people and programs.
+/// One line of an export, up to its value. The value is for people and other programs, and is not read.
 struct ExchangeLine {
   /// A part of a line.
   enum Field {
@@ -10,7 +10,7 @@ struct ExchangeLine {
 
   private(set) var fields: [String: Field] = [:]
 
-  /// Nil where the line is none of an export's.
+  /// Nil if it is not a line of an export.
   init?(_ bytes: ArraySlice<UInt8>) {
     var reader = Reader(bytes: bytes, at: bytes.startIndex)
     guard let fields = reader.object() else { return nil }
@@ -24,9 +24,9 @@ struct ExchangeLine {
   private struct Reader {
     let bytes: ArraySlice<UInt8>
     var at: Int
-    /// How many objects are open.
+    /// How deeply objects are nested here.
     private var depth = 0
-    /// An export has two, and the line of a later version may have more.
+    /// An export has two levels, and lines of later versions may have more.
     private static let maximumDepth = 32
 
     init(bytes: ArraySlice<UInt8>, at: Int) { (self.bytes, self.at) = (bytes, at) }
@@ -42,7 +42,7 @@ struct ExchangeLine {
       return true
     }
 
-    /// The fields of an object, up to one that is called value: what follows may be anything.
+    /// The fields of an object, up to one named value. Anything may follow.
     mutating func object() -> [String: Field]? {
       guard take("{"), depth < Self.maximumDepth else { return nil }
       depth += 1
@@ -112,7 +112,7 @@ struct ExchangeLine {
       return nil
     }
 
-    /// What stands behind a backslash.
+    /// The character that an escape sequence stands for.
     private mutating func escaped() -> Unicode.Scalar? {
       guard at < bytes.endIndex else { return nil }
       let byte = bytes[at]

@@ -5,7 +5,7 @@
 #endif
 internal import GarageCoding
 
-/// JSON, while it is written: `Docs/Format.md` says how values look.
+/// JSON that is being written. `Docs/Format.md` describes the form of values.
 struct ExchangeText {
   private(set) var bytes: [UInt8] = []
 
@@ -26,7 +26,7 @@ struct ExchangeText {
     put("\"")
   }
 
-  /// Text in quotes, with all that JSON wants escaped, and whatever could end a line.
+  /// Text in quotes. Everything is escaped that JSON requires, or that could end a line.
   mutating func put(quoted text: String) {
     put("\"")
     for scalar in text.unicodeScalars {

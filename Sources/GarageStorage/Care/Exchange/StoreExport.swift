@@ -8,10 +8,10 @@ struct StoreExport {
   private var progress: ProgressReporter
   private var line = ExchangeText()
   private var result = ExchangeResult()
-  /// The names of tags that were met.
+  /// The names of the tags that were met.
   private var names: [UInt64: String] = [:]
 
-  /// What the first line says.
+  /// The version in the first line.
   static let version = 1
 
   private var transaction: any ReadTransaction { access.transaction }
@@ -31,7 +31,7 @@ struct StoreExport {
     self.progress = ProgressReporter(total: total, progress)
   }
 
-  /// What is written, in this order: records need texts.
+  /// The ranges that are written, in this order, because records need texts.
   private static let ranges = [
     KeyLayout.allTagTexts, KeyLayout.allShapeTexts, KeyLayout.allRecords, KeyLayout.allValues,
   ]
@@ -166,7 +166,7 @@ struct StoreExport {
 }
 
 extension ExchangeText {
-  /// What the last line says: how much stands before it, and with which checksum.
+  /// Writes the last line: the amount of what stands before it, and its checksum.
   mutating func putEnd(_ result: ExchangeResult, checksum: UInt32) {
     let digits = String(checksum, radix: 16)
     put("{\"end\": {\"objects\": ")

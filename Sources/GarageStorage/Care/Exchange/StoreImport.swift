@@ -6,7 +6,7 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Takes the lines of an export into a garage, in one transaction.
+/// Imports the lines of an export into a garage, in one transaction.
 struct StoreImport {
   private let access: WriteAccess
   private let admission: EntryAdmission
@@ -21,7 +21,7 @@ struct StoreImport {
     admission = EntryAdmission(keys: access.garage.objectKeys)
   }
 
-  /// After how many lines it tells how far it is.
+  /// After so many lines it reports how far it is.
   private static let interval = 1024
 
   func run(_ progress: (CareProgress) throws -> Void) throws -> ExchangeResult {
@@ -43,7 +43,7 @@ struct StoreImport {
     return reading.result
   }
 
-  /// Takes a line in; tells whether it is part of the checksum.
+  /// Imports a line. Returns whether it is part of the checksum.
   private mutating func take(_ bytes: ArraySlice<UInt8>) throws -> Bool {
     lineNumber += 1
     guard !hasEnded else { throw damage("something follows the last line of an export") }
