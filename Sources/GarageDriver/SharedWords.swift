@@ -1,6 +1,6 @@
 internal import CGarage
 
-/// Words in memory that other processes may change at any time. Each word is read and written as a whole.
+/// Words in memory that other processes may change at any time. Each word changes as a whole.
 package enum SharedWords {
   /// Copies words from a place, as many as there is room for.
   package static func copy(to words: UnsafeMutableRawBufferPointer, from place: UnsafeRawPointer) {

@@ -1,10 +1,10 @@
 internal import GarageDriver
 
 extension WriteAccess {
-  /// Tells a storage whose round trips are expensive which keys will be asked for, in about this order. Without effect on
-  /// any other.
+  /// Tells a storage whose round trips are expensive which keys will be read, in about this order. It has no effect on other
+  /// storages.
   ///
-  /// - Returns: whether the storage makes use of that.
+  /// - Returns: whether the storage makes use of it.
   @discardableResult
   func announce(_ keys: @autoclosure () -> [StorageKey]) -> Bool {
     guard garage.store.roundTripsAreExpensive, let transaction = transaction as? any AnnouncedReading else {

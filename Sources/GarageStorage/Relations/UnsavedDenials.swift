@@ -4,14 +4,14 @@ internal import GarageDriver
 /// was deleted, and is asked for again when that is saved: another garage may have parked a referrer in between. What is parked
 /// again is not deleted any more, nor forbidden to be deleted later by another rule.
 struct UnsavedDenials: Sendable {
-  /// The deleted records, by the keys by which others may refer to them.
+  /// The deleted records, by the keys under which others may refer to them.
   private var targets: [StorageKey: StorageKey] = [:]
   /// The same the other way round.
   private var names: [StorageKey: [StorageKey]] = [:]
   private let garage: @Sendable () -> Garage?
 
   init(_ garage: Garage) {
-    // Weak: the garage has the unsaved changes, and these with them.
+    // Weak, because the garage holds the unsaved changes, and these hold this value.
     self.garage = { [weak garage] in garage }
   }
 
@@ -37,24 +37,24 @@ struct UnsavedDenials: Sendable {
     for name in names.removeValue(forKey: key) ?? [] where targets[name] == key { targets[name] = nil }
   }
 
-  /// Looks for those who refer to what is deleted, in a transaction that has made the changes and nothing else.
+  /// Looks for objects that refer to deleted ones, in a transaction that has made only these changes.
   ///
   /// - Throws: ``GarageError/stillReferredTo(type:identifier:by:)``.
   func check(_ changes: UnsavedChanges, in transaction: any ReadTransaction) throws {
     guard let garage = garage() else { return }
     defer { withExtendedLifetime(garage) {} }
     let reading = ReadAccess(garage: garage, transaction: transaction)
-    // What was parked again later, under whichever name, is there.
+    // An object that was parked again later, under any of its names, exists.
     var present: Set<StorageKey> = []
     for (name, key) in targets where try transaction.contains(name) { present.insert(key) }
     let deleted = targets.filter { !present.contains($0.value) }
     var denied: [StorageKey: [StorageKey]] = [:]
     try ReferrerSearch(reading).forEachReferrer(ofAny: deleted.keys) { referrer, name in
-      // One that was parked behind the deletion, in the same garage: that is not forbidden, saved or not.
+      // A referrer that was parked after the deletion, in the same garage, is not forbidden, saved or not.
       if changes.change(of: referrer.bytes.span.bytes) != nil { return .continue }
       guard let key = deleted[name] else { return .continue }
       denied[key, default: []].append(referrer)
-      // Enough to say who they are.
+      // These are enough for the message.
       return denied[key, default: []].count > 3 ? .stop : .continue
     }
     if let (key, referrers) = denied.min(by: { $0.key < $1.key }) {

@@ -2,7 +2,7 @@
 ///
 /// It lives on one thread. After its closure it throws ``GarageError/transactionEnded``.
 public final class GarageWriter: GarageWriting {
-  /// The garage that the transaction is of.
+  /// The garage whose transaction it is.
   public let garage: Garage
   private var access: WriteAccess?
 

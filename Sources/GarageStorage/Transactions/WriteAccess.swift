@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// A transaction that changes the store, for the verbs that do. It is valid inside the closure that it was handed to.
+/// A transaction that changes the store, for the verbs that do so. It is valid inside the closure that it was passed to.
 public struct WriteAccess {
   private let lent: LentWriteTransaction
 
@@ -12,7 +12,7 @@ public struct WriteAccess {
   var garage: Garage { @inline(__always) get { lent.garage } }
   var transaction: any WriteTransaction { @inline(__always) get { lent.transaction } }
 
-  /// What is to be known or done when the transaction has committed.
+  /// What has to be known or done when the transaction has committed.
   var pending: PendingCommit {
     @inline(__always) _read { yield lent.pending.value }
     @inline(__always) nonmutating _modify { yield &lent.pending.value }

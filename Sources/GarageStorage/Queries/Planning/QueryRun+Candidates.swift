@@ -125,14 +125,15 @@ extension QueryRun {
     }
   }
 
-  /// The records to which several indexes lead at once, as far as that is found out sooner than by reading records: an entry is
-  /// read in a fraction of a record's time. Nil where they lead to so many that a scan reads all sooner.
+  /// The records that several indexes lead to at the same time, as far as entries tell that sooner than records would: reading
+  /// an entry takes a fraction of a record's time. Nil if there are so many that a scan reads all records sooner.
   ///
-  /// How long the stretches of an index are nobody knows before. So all are read side by side until the shortest one ends,
-  /// and then the others to twice its length: what one of them does not lead to, where it has ended by then, is left out.
+  /// How long the stretches of the indexes are is not known beforehand. So all are read side by side until the shortest one
+  /// ends, and then each of the others up to twice its length. If one of these ends by then, records that it does not lead to
+  /// are left out.
   func sharedCandidates(of plan: IndexPlan) throws -> CandidateKeys? {
     var readers = (plan.scans + plan.others).map { EntryReader($0, self) }
-    // So few records are read in the time that another index takes to begin.
+    // Fewer records than these are read in the time that another index takes to begin.
     var blockCount = 32
     var shortest: Int?
     var records = RecordsSoFar()

@@ -1,12 +1,12 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// The order of identifiers, in which all records stand, is an index that every store has: of the property that is the
-// identifier, where it is a number, a text or a UUID.
+// The order of identifiers, in which all records stand, serves as an index that every store has: one of the property that is
+// the identifier, if that is a number, a text or a UUID.
 
 extension ValueRanges {
-  /// Where the identifiers of all stand that may satisfy a condition, as keys have them behind their tag; nil where that is
-  /// anywhere.
+  /// The range of the identifiers of all objects that may satisfy a condition, in the form of keys behind their tag; nil if
+  /// they may be anywhere.
   init?(identifiersOf node: FilterNode) {
     switch node {
     case .field(let field):
@@ -58,7 +58,7 @@ extension ValueRanges {
     return ValueRanges(points.sorted { isLess($0.lower, $1.lower) }).union(.none)
   }
 
-  /// The whole identifier that a value is; nil of one that is none.
+  /// The whole identifier that a value stands for; nil if it stands for none.
   private static func identifier(_ value: FieldValue) -> [UInt8]? {
     var writer = IdentifierWriter()
     switch value {
@@ -73,7 +73,7 @@ extension ValueRanges {
     return Array(writer.bytes)
   }
 
-  /// Whether what begins like this may stand in a key cut, so that its place says nothing of what comes behind.
+  /// Whether an identifier that begins like this may be cut in keys, so that its place does not tell what comes behind.
   private static func isCut(_ identifier: [UInt8]) -> Bool { identifier.count > Identifier.cutByteCount }
 
   private static func cut(_ identifier: [UInt8]) -> [UInt8] {
@@ -82,13 +82,13 @@ extension ValueRanges {
 }
 
 extension QueryRun {
-  /// Finds out whether the order of identifiers leads to what is found.
+  /// Finds out whether the order of identifiers leads to the results.
   func findIdentifiers(_ way: inout IndexWay) throws {
     let isOrder = sortFields.first.map { $0?.isIdentifier ?? false } ?? false
     let ranges = filter.flatMap { ValueRanges(identifiersOf: $0.node) }
     guard ranges != nil || isOrder, !objectKeys.hidesIdentifiers, subclasses.isEmpty else { return }
     let tags = try access.presentTags(of: facts)
-    // Objects that were known by their content, before their type had an identifier, are so still.
+    // Objects that were identified by their content, before their type had an identifier, still are.
     guard tags.count == 1, try !hasDigests(tags[0]) else { return }
     way.tags = tags
     way.identifiers = ranges
@@ -109,7 +109,7 @@ extension QueryRun {
 
   /// Lends the records with these identifiers, in their order.
   ///
-  /// - Parameter first: those up to this identifier are passed over.
+  /// - Parameter first: identifiers up to this one are skipped.
   func forEachRecord(
     in ranges: ValueRanges, behind first: [UInt8]?, _ visit: (RawSpan, RawSpan) throws -> ScanStep
   ) throws {
@@ -152,13 +152,13 @@ extension QueryRun {
       from: KeyLayout.record(tag: tag, range.lower).bytes, to: KeyLayout.record(tag: tag, range.upper).bytes)
   }
 
-  /// The keys of what is found, where it is sorted by identifier: in the order in which it stands, or against it. Nil where
-  /// identifiers are cut, whose order is not that of the keys.
+  /// The keys of the results, if these are sorted by identifier, in ascending or descending order. Nil if identifiers are cut,
+  /// because their order is not that of the keys.
   func keysInOrderOfIdentifiers() throws -> KeyList? {
     let isAscending = query.sortKeys[0].isAscending
     let start = start.map { KeyLayout.record(tag: way.tags[0], $0.identifier).bytes }
     let limit = query.maximumCount ?? .max
-    // What is longer stands among those that are cut and begin alike.
+    // Longer identifiers stand among those that are cut and begin alike.
     let uncutCount = KeyLayout.identifierOffset + Identifier.cutByteCount
     if let start, start.count > uncutCount { return nil }
     var keys = KeyList()
@@ -215,7 +215,7 @@ extension QueryRun {
       if range.isEmpty { continue }
       var isEnd = false
       try access.transaction.scan(range, isAscending ? .forward : .backward) { key, record in
-        // One that is cut may stand in another's place, found or not.
+        // A cut identifier may stand in the place of another one, whether it is a result or not.
         isCut = key.byteCount > uncutCount
         isEnd = try isCut || isMatch(key, record) && take(key) == .stop
         return isEnd ? .stop : .continue

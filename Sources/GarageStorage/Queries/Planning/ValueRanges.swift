@@ -1,15 +1,14 @@
 internal import GarageCoding
 
-/// Stretches of the order of an index, in which everything stands that satisfies a condition. They are sorted, and none
-/// touches another.
+/// Stretches of an index in which all entries stand that satisfy a condition. They are sorted, and none touches another.
 struct ValueRanges {
   struct Range {
     var lower: [UInt8]
-    /// Behind the stretch.
+    /// The bytes behind the stretch.
     var upper: [UInt8]
-    /// Whether all that stands there satisfies the condition, so that no record need be asked.
+    /// Whether everything in the stretch satisfies the condition, so that no record need be tested.
     var isExact: Bool
-    /// Whether it is that of one value.
+    /// Whether it is the stretch of one value.
     var isPoint = false
   }
 
@@ -17,18 +16,18 @@ struct ValueRanges {
 
   init(_ ranges: [Range]) { self.ranges = ranges }
 
-  /// Where no value stands.
+  /// No stretches, for a condition that no value satisfies.
   static let none = ValueRanges([])
 
-  /// Behind every kind of value.
+  /// Bytes behind every kind of value.
   private static let end: [UInt8] = [IndexBatch.hashKind + 1]
 
-  /// What begins with these bytes.
+  /// Everything that begins with these bytes.
   static func beginning(with bytes: [UInt8], isExact: Bool, isPoint: Bool = false) -> Range {
     Range(lower: bytes, upper: behind(bytes), isExact: isExact, isPoint: isPoint)
   }
 
-  /// The least bytes behind all that begin with these. No value begins with FF.
+  /// The least bytes behind everything that begins with these. No value begins with FF.
   static func behind(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     while bytes.last == 0xFF { bytes.removeLast() }
@@ -36,9 +35,9 @@ struct ValueRanges {
     return bytes
   }
 
-  // MARK: - Together
+  // MARK: - Combining
 
-  /// What stands in both.
+  /// Everything that is in both.
   func intersection(_ other: ValueRanges) -> ValueRanges {
     var found: [Range] = []
     var (place, otherPlace) = (0, 0)
@@ -53,13 +52,13 @@ struct ValueRanges {
             lower: lower, upper: upper, isExact: left.isExact && right.isExact,
             isPoint: left.isPoint || right.isPoint))
       }
-      // Both are in order: the one that ends first meets none of those behind.
+      // Both are in order, so the stretch that ends first meets none of the later ones.
       if endsFirst { place += 1 } else { otherPlace += 1 }
     }
     return ValueRanges(found)
   }
 
-  /// What stands in one of them.
+  /// Everything that is in one of them.
   func union(_ other: ValueRanges) -> ValueRanges {
     if other.ranges.isEmpty,
       zip(ranges, ranges.dropFirst()).allSatisfy({ !ValueRanges.isLess($1.lower, $0.upper) })
@@ -118,19 +117,19 @@ struct ValueRanges {
   static func isLess(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
 }
 
-// MARK: - Of a comparison
+// MARK: - For a comparison
 
 extension ValueRanges {
-  /// Where the values stand for which a test is true, or may be; nil where that is anywhere.
+  /// The ranges of the values for which a test is true, or may be; nil if they may be anywhere.
   ///
   /// - Parameters:
-  ///   - kinds: which kinds of values there may be in the field of the index.
-  ///   - field: its place in the index.
+  ///   - kinds: the kinds of values that the field of the index may have.
+  ///   - field: the place of the field in the index.
   init?(
     _ test: FieldTest, absentIsNull: Bool, _ component: IndexedFields.Component, isEach: Bool,
     _ kinds: IndexedFields.Kinds, _ field: Int
   ) {
-    // An index of elements answers for elements, and one without difference of case for that.
+    // Only an index of elements serves tests of elements, and only one that ignores case serves tests that do.
     if case .containsElement = test { if !isEach { return nil } } else if isEach { return nil }
     if case .equalsIgnoringCase = test {
       if !component.ignoresCase { return nil }
@@ -170,7 +169,7 @@ extension ValueRanges {
     self = ranges.union(ValueRanges.undecided(kind, absentIsNull: absentIsNull && !isEach, kinds, field))
   }
 
-  /// Where values stand that cannot be compared with one of a kind by their bytes.
+  /// The ranges of values that cannot be compared with one of a kind by their bytes.
   private static func undecided(
     _ kind: UInt8, absentIsNull: Bool, _ kinds: IndexedFields.Kinds, _ field: Int
   ) -> ValueRanges {
@@ -178,7 +177,7 @@ extension ValueRanges {
     if kinds.hasAbsent(in: field) && !absentIsNull {
       ranges.append(beginning(with: [OrderedBytes.Kind.null], isExact: false))
     }
-    // Nothing is equal to nil but nil, whatever its kind.
+    // Only nil is equal to nil, whatever the kind is.
     let first = kind == OrderedBytes.Kind.null ? OrderedBytes.Kind.other : OrderedBytes.Kind.false
     for other in first...OrderedBytes.Kind.other where kinds.has(other, in: field) && !isSame(other, kind) {
       ranges.append(beginning(with: [other], isExact: false))
@@ -236,7 +235,7 @@ extension ValueRanges {
     let upper = orEqual ? behind(bytes) : bytes
     switch bytes[0] {
     case OrderedBytes.Kind.number:
-      // A decimal that is NaN is less than all others, and a double is not.
+      // A decimal that is NaN is less than all others; a double that is NaN is not.
       let nan = beginning(with: nan(OrderedBytes.Kind.number), isExact: false)
       let rest = Range(lower: nan.upper, upper: upper, isExact: true)
       return ValueRanges([nan, rest].filter { isLess($0.lower, upper) })
