@@ -1,22 +1,23 @@
 public import GarageCoding
 internal import GarageDriver
 
-// Changing a store without the Swift types of what is in it.
+// Changing a store without the Swift types of its objects.
 
 extension GarageWriting {
-  /// Changes what an object holds, as the store has it, without its Swift type.
+  /// Changes the content of an object, as it is stored, without its Swift type.
   ///
-  /// The object keeps its identifier, sync status and version; it counts as modified now. Indexes, that of references included,
-  /// are kept up. The type is not asked whether it can read the changed object: keep the kinds of values as they are.
+  /// The object keeps its identifier, sync status and version, and gets the present time as its modification time. Indexes,
+  /// including the one of references, are kept up. The type is not asked whether it can read the changed object, so keep the
+  /// kinds of values as they are.
   ///
   /// - Parameters:
-  ///   - name: a name that ``GarageReading/typeNames()`` gave.
-  ///   - identifier: one that ``GarageReading/identifiers(ofTypeNamed:after:limit:)`` gave.
-  ///   - change: changes the value. What it throws ends the call, and nothing is changed.
-  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is no such object,
-  ///   ``GarageError/identifiedByContent(type:identifier:)``,
-  ///   ``GarageError/notUnique(index:value:existing:)``, ``GarageError/corruptRecord(type:identifier:reason:)``, what
-  ///   `change` throws, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
+  ///   - name: a name from ``GarageReading/typeNames()``.
+  ///   - identifier: an identifier from ``GarageReading/identifiers(ofTypeNamed:after:limit:)``.
+  ///   - change: changes the value. An error that it throws ends the call, and nothing is changed.
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` if there is no such object,
+  ///   ``GarageError/identifiedByContent(type:identifier:)``, ``GarageError/notUnique(index:value:existing:)``,
+  ///   ``GarageError/corruptRecord(type:identifier:reason:)``, the errors of `change`, ``GarageError/nestedWrite``,
+  ///   ``GarageError/storage(_:)``.
   public func changeStoredObject(
     ofTypeNamed name: String, identifier: Identifier, _ change: (inout RecordValue) throws -> Void
   ) throws {
@@ -25,13 +26,13 @@ extension GarageWriting {
     }
   }
 
-  /// Deletes an object without its Swift type. What it refers to stays, and so do those who refer to it: the rules that its
-  /// type may have for that (``DeleteRules``) are not known here.
+  /// Deletes an object without its Swift type. The objects that it refers to stay, and so do the objects that refer to it,
+  /// because the rules that its type may have for them (``DeleteRules``) are not known here.
   ///
   /// - Parameters:
-  ///   - name: a name that ``GarageReading/typeNames()`` gave.
-  ///   - identifier: one that ``GarageReading/identifiers(ofTypeNamed:after:limit:)`` gave.
-  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is no such object, ``GarageError/nestedWrite``,
+  ///   - name: a name from ``GarageReading/typeNames()``.
+  ///   - identifier: an identifier from ``GarageReading/identifiers(ofTypeNamed:after:limit:)``.
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` if there is no such object, ``GarageError/nestedWrite``,
   ///   ``GarageError/storage(_:)``.
   public func deleteStoredObject(ofTypeNamed name: String, identifier: Identifier) throws {
     try withWriteAccess { try $0.deleteStoredObject(name, identifier) }

@@ -1,6 +1,6 @@
 internal import GarageCoding
 
-/// A type that says by which of its properties its objects are to be found fast, or which of them no two objects share.
+/// A type that declares the properties by which its objects are to be found fast, or whose values no two objects may share.
 ///
 /// ```swift
 /// extension Person: Indexed {
@@ -9,33 +9,34 @@ internal import GarageCoding
 ///   }
 /// }
 /// ```
-/// A garage makes the indexes when it first meets the type, and keeps them from then on, whoever writes: they are part of
-/// the store. Nothing else changes: a query means the same with and without them (`Docs/Queries.md`).
+/// A garage makes the indexes when it first meets the type. From then on they are part of the store, and are kept up by every
+/// writer. Nothing else changes: a query has the same results with and without them (`Docs/Queries.md`).
 public protocol Indexed {
-  /// The type whose properties are named: the type itself, or for a class that is not final its own name.
+  /// The type whose properties are named: the type itself. A class that is not final gives its own name.
   associatedtype IndexedType: Codable = Self
 
-  /// The indexes, at most 64. Those of a class cover its subclasses.
+  /// The indexes, at most 64. The indexes of a class cover its subclasses.
   static var indexes: [Index<IndexedType>] { get }
 }
 
 /// A declaration of an index of one property of a type, or of several in a row.
 ///
-/// Of several properties queries use the first ones: `Index(\.lastName, \.firstName)` finds by last names, and by both.
+/// Queries may use the first of several properties alone: `Index(\.lastName, \.firstName)` finds objects by last names, and by
+/// both.
 public struct Index<Root: Codable>: Sendable {
-  /// A property, and where it stands in records.
+  /// A property, and its place in records.
   struct Part: @unchecked Sendable {
-    // @unchecked: a key path without captured values, and a closure that has nothing else.
+    // @unchecked: a key path without captured values, and a closure that captures nothing else.
     let text: String
     let keyPath: AnyKeyPath
     let field: () -> StoredField?
     let isCollection: Bool
     let isDictionary: Bool
-    /// Whether it is known that no text is stored there.
+    /// Whether it is known that no text is stored in the field.
     let hasNoText: Bool
-    /// Why there is no field.
+    /// The reason why there is no field.
     let absence: () -> FieldAbsence
-    /// Where the objects of a subclass have it.
+    /// The place of the field in records of a subclass.
     let fieldInSubclass: (any Decodable.Type) -> StoredField?
   }
 
@@ -69,7 +70,7 @@ public struct Index<Root: Codable>: Sendable {
   }
 
   /// An index of one property: a number, a date, text, a truth value, a `UUID`, `URL`, `Data`, an enum with raw values, a
-  /// reference, a type of one's own that has one of these and nothing else, or an optional of these.
+  /// reference, a type of your own that has one of these and nothing else, or an optional of these.
   public init<Value: Codable>(_ property: KeyPath<Root, Value>, _ options: IndexOption...) {
     self.init(nil, [Index.part(property)], options)
   }
@@ -91,9 +92,9 @@ public struct Index<Root: Codable>: Sendable {
 
   /// An index of one property under a name of its own.
   ///
-  /// The field of the property is found as without a name. Only if no object of the type can be made up to find it, because the
-  /// type refuses all values that it does not know, `name` has to be the field's coding key, with points between nested keys:
-  /// `"address.zip"`.
+  /// The field of the property is found in the same way as without a name. There is one exception: if no object of the type can
+  /// be made up to find the field, because the type refuses all values that it does not know, `name` has to be the field's
+  /// coding key, with points between nested keys: `"address.zip"`.
   public init<Value: Codable>(
     _ name: String, _ property: KeyPath<Root, Value>, _ options: IndexOption...
   ) {
@@ -114,7 +115,7 @@ public struct Index<Root: Codable>: Sendable {
     self.init(nil, [Index.part(property, each: Value.Element.self)], isEach: true, options)
   }
 
-  /// The same where there may be none.
+  /// Does the same for an optional collection.
   public init<Value: Codable & Sequence>(
     each property: KeyPath<Root, Value?>, _ options: IndexOption...
   ) where Value.Element: Codable {
@@ -122,18 +123,19 @@ public struct Index<Root: Codable>: Sendable {
   }
 }
 
-/// What an index does beside finding objects, or does differently.
+/// Changes what an index does.
 public struct IndexOption: Sendable, Hashable {
   private enum Kind { case unique, caseInsensitive, readable, hashed }
   private let kind: Kind
 
-  /// No two objects have the same values; those that have nil somewhere do not count, and NaN is a value. Of an index of each
-  /// element: no two objects have an element in common.
+  /// No two objects have the same values. Objects with a nil among the values do not count, and NaN is a value. For an index of
+  /// each element: no two objects have an element in common.
   public static let unique = IndexOption(kind: .unique)
-  /// Upper and lower case of text are alike, as for `.caseInsensitive` in a condition, which is what the index then serves.
+  /// Upper and lower case of text count as equal, as for `.caseInsensitive` in a condition. The index serves only such
+  /// conditions.
   public static let caseInsensitive = IndexOption(kind: .caseInsensitive)
-  /// In a sealed storage: the values may be read by those who have the file. Without this or ``hashed`` a sealed storage
-  /// takes no index.
+  /// In a sealed storage: anybody who has the file can read the values. A sealed storage refuses an index that is neither this
+  /// nor ``hashed``.
   public static let readable = IndexOption(kind: .readable)
   /// A keyed hash stands in place of the values. Such an index finds equal values only. Not together with ``readable``.
   public static let hashed = IndexOption(kind: .hashed)

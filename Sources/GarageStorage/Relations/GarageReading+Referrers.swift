@@ -1,22 +1,23 @@
 public import GarageCoding
 internal import GarageDriver
 
-// Who refers to an object. With an index of references (`Garage(…, referrers: .indexed)`) that takes time in proportion to
-// what is found; without it the reference tables of all records are read, and nothing is decoded.
+// Finding the objects that refer to an object. With an index of references (`Garage(…, referrers: .indexed)`) that takes time
+// in proportion to the number found. Without it, the reference tables of all records are read, and nothing is decoded.
 
 extension GarageReading {
-  /// Those who refer to an object, in the order of types and identifiers; itself where it refers to itself.
+  /// The objects that refer to an object, in the order of their types and identifiers. An object that refers to itself is
+  /// included.
   ///
-  /// The object need not be there. Values of typed keys that refer to it are not among them.
+  /// The object itself need not exist. Values of typed keys that refer to it are not included.
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``, ``GarageError/unsupportedIDConformance(_:)``,
-  ///   ``GarageError/corruptRecord(type:identifier:reason:)`` where all records are read and one is damaged,
+  ///   ``GarageError/corruptRecord(type:identifier:reason:)`` if all records are read and one is damaged,
   ///   ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func referrers<T: Codable>(of object: T) throws -> [RecordIdentity] {
     try referrers(of: referred(object))
   }
 
-  /// Those who refer to the object of this type with this identifier.
+  /// The objects that refer to the object of this type with this identifier.
   ///
   /// - Throws: as ``referrers(of:)-(T)``.
   public func referrers<T: Codable & Identifiable>(
@@ -25,7 +26,7 @@ extension GarageReading {
     try referrers(of: referred(type, identifier))
   }
 
-  /// Those who refer to what a reference names.
+  /// The objects that refer to the object that a reference names.
   ///
   /// - Throws: as ``referrers(of:)-(T)``.
   public func referrers<T: Codable & Identifiable>(of reference: Reference<T>) throws -> [RecordIdentity] {
@@ -40,13 +41,13 @@ extension GarageReading {
     try referrers(of: referred(identity))
   }
 
-  /// The objects of a type that refer to an object, in the order of their identifiers; of a class, those of its subclasses
-  /// too.
+  /// The objects of a type that refer to an object, in the order of their identifiers. For a class it also returns those of its
+  /// subclasses.
   ///
   /// - Parameters:
-  ///   - type: the type of those who refer to it.
-  ///   - object: the object that they refer to, which need not be there, or a ``Reference`` to it.
-  ///   - property: that by which they refer to it; nil for any.
+  ///   - type: the type of the objects to be returned.
+  ///   - object: the object that they refer to, which need not exist, or a ``Reference`` to it.
+  ///   - property: the property by which they refer to it; nil for any property.
   /// - Throws: as ``referrers(of:)-(T)`` and ``retrieveAll(_:)``.
   public func retrieveReferrers<R: Codable, T: Codable>(_ type: R.Type, of object: T) throws -> [R] {
     try retrieveReferrers(type, of: referred(object), by: nil)
@@ -80,7 +81,7 @@ extension GarageReading {
       type, of: referred(targetType, identifier), by: ReferringProperty(property, name: nil))
   }
 
-  /// How those who refer to an object are found: by the store's index of references, or by reading all records.
+  /// How the objects that refer to another one are found: by the store's index of references, or by reading all records.
   ///
   /// - Throws: ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func explainReferrers() throws -> QueryPlan {
@@ -89,7 +90,7 @@ extension GarageReading {
   }
 }
 
-/// An object that others may refer to, whether or not it is there.
+/// An object that others may refer to, whether it exists or not.
 struct ReferredObject: Sendable {
   let identity: RecordIdentity
   /// The tags under which references may name it.
@@ -160,7 +161,7 @@ extension ReadAccess {
       return .continue
     }
     if targets.count == 1 { return found }
-    // The object may be referred to under two names.
+    // References may name the object under two tags.
     found.sort()
     var last: StorageKey?
     return found.filter { key in
@@ -171,7 +172,7 @@ extension ReadAccess {
 
   /// Decodes the objects of a type that refer to an object.
   ///
-  /// - Parameter property: that by which they do; nil for any.
+  /// - Parameter property: the property by which they refer to it; nil for any property.
   func visitReferrers<R: Codable>(
     _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?, _ visit: (R) throws -> Void
   ) throws {
@@ -199,7 +200,7 @@ extension ReadAccess {
     }
   }
 
-  /// Whether a record refers to one of these by a property.
+  /// Whether a record refers to one of these targets by a property.
   private func refers(
     _ key: RawSpan, _ record: RawSpan, to targets: Set<StorageKey>, by references: inout PropertyReferences?
   ) throws -> Bool {
@@ -211,9 +212,9 @@ extension ReadAccess {
     }
   }
 
-  /// A whole record, without its Swift type.
+  /// The content of a whole record, without its Swift type.
   ///
-  /// - Throws: ``GraphCodingError`` for a damaged one.
+  /// - Throws: ``GraphCodingError`` if the record is damaged.
   func content(of key: RawSpan, _ record: RawSpan) throws -> RecordContent {
     let tag = KeyLayout.tag(inRecordKey: key)
     let typeName = try listedName(ofTag: tag)
@@ -225,7 +226,7 @@ extension ReadAccess {
 }
 
 extension ReferrerSearch {
-  /// How it finds them, in words.
+  /// How it finds the objects, in words.
   var plan: QueryPlan {
     guard let item else {
       return QueryPlan(

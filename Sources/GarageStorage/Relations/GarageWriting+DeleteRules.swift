@@ -1,28 +1,29 @@
 public import GarageCoding
 internal import GarageDriver
 
-// Deleting an object, and what becomes of others by that.
+// Deleting an object, and the effects on other objects.
 
 extension GarageWriting {
-  /// Deletes an object, and what it owns (``DeleteRules``); `referrers` says what becomes of those who refer to the object.
+  /// Deletes an object, and the objects that it owns (``DeleteRules``). `referrers` says what happens to the objects that refer
+  /// to it.
   ///
-  /// With an index of references (`Garage(…, referrers: .indexed)`) these are found fast; without it what all records refer to
-  /// is read.
+  /// With an index of references (`Garage(…, referrers: .indexed)`) the referring objects are found fast. Without it, the
+  /// references of all records are read.
   ///
-  /// - Parameter referrers: counts for the object itself, in place of what its type declares. What it owns follows the rules
-  ///   of its own type.
-  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none,
-  ///   ``GarageError/stillReferredTo(type:identifier:by:)``, which names who refers to it;
-  ///   ``GarageError/invalidQuery(type:reason:)`` where it is not known where what it owns is stored, and the object cannot be
-  ///   decoded to be asked, or where a type that is to be asked belongs to another actor;
-  ///   ``GarageError/corruptRecord(type:identifier:reason:)`` where a damaged record may refer to it;
-  ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``. Nothing is changed then.
+  /// - Parameter referrers: the rule for the object itself, in place of the one that its type declares. The objects that it
+  ///   owns follow the rules of their own types.
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` if there is no such object;
+  ///   ``GarageError/stillReferredTo(type:identifier:by:)``, which names an object that refers to it;
+  ///   ``GarageError/invalidQuery(type:reason:)`` if it is not known where its owned objects are stored and it cannot be
+  ///   decoded to find out, or if a type that has to be asked belongs to another actor;
+  ///   ``GarageError/corruptRecord(type:identifier:reason:)`` if a damaged record may refer to it; ``GarageError/nestedWrite``,
+  ///   ``GarageError/storage(_:)``. Nothing is changed then.
   public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) throws {
     let parked = try garage.encoding { try ParkedObject(object, $0) }
     _ = try delete(DeletionRequest(parked, referrers))
   }
 
-  /// Deletes the object of this type with this identifier, and what it owns.
+  /// Deletes the object of this type with this identifier, and the objects that it owns.
   ///
   /// - Throws: as ``delete(_:referrers:)``.
   public func delete<T: Codable & Identifiable>(
@@ -32,23 +33,23 @@ extension GarageWriting {
     _ = try delete(DeletionRequest(type, identifier, referrers))
   }
 
-  /// Deletes the object of this type with the identifier that ``GarageReading/identifier(for:)`` gave, and what it owns.
+  /// Deletes the object of this type with an identifier from ``GarageReading/identifier(for:)``, and the objects that it owns.
   ///
   /// - Throws: as ``delete(_:referrers:)``.
   public func delete<T: Codable>(_ type: T.Type, identifier: Identifier, referrers: ReferrersRule) throws {
     _ = try delete(DeletionRequest(type, identifier, referrers))
   }
 
-  /// Deletes an object and all that it leads to by references of any kind, except what is also led to by values of typed keys
-  /// or by objects that are not reached from this one.
+  /// Deletes an object and all objects that are reached from it by references of any kind. Objects stay if they are also
+  /// reached from values of typed keys, or from objects that are not reached from this one.
   ///
-  /// Memory: the keys of all objects that are reached. Types that were renamed are to be told by
-  /// ``TypeTagged/formerTypeTags``, so that references by older names count.
+  /// The keys of all reached objects are held in memory. Types that were renamed must declare ``TypeTagged/formerTypeTags``, so
+  /// that references by older names count.
   ///
-  /// - Parameter referrers: what becomes of those who refer to the object itself; nil for what its type declares.
+  /// - Parameter referrers: what happens to the objects that refer to the object itself; nil for the rule of its type.
   /// - Returns: how many objects were deleted.
-  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` where an object that is reached is damaged, because it
-  ///   cannot be told what it leads to; and as ``delete(_:referrers:)``.
+  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` if a reached object is damaged, because it cannot be told
+  ///   what it refers to; and as ``delete(_:referrers:)``.
   @discardableResult
   public func deleteGraph<T: Codable>(_ object: T, referrers: ReferrersRule? = nil) throws -> Int {
     let parked = try garage.encoding { try ParkedObject(object, $0) }
@@ -62,7 +63,7 @@ extension GarageWriting {
   )
   public func deleteGraph<T>(_ reference: Reference<T>, referrers: ReferrersRule? = nil) throws -> Int { 0 }
 
-  /// Deletes the object of this type with this identifier, and all that it and nothing else leads to.
+  /// Deletes the object of this type with this identifier, and all objects that are reached from it and from nothing else.
   ///
   /// - Returns: how many objects were deleted.
   /// - Throws: as ``deleteGraph(_:referrers:)``.
@@ -79,11 +80,11 @@ extension GarageWriting {
 struct DeletionRequest {
   let facts: RecordTypeFacts
   let identifier: Identifier
-  /// The type that was named; nil where the object itself was.
+  /// The type that was named; nil if the object itself was named.
   let type: (any Codable.Type)?
-  /// What becomes of those who refer to it; nil for the rule of its type.
+  /// What happens to the objects that refer to it; nil for the rule of its type.
   let rule: ReferrersRule?
-  /// Whether all that only this object leads to is deleted, too.
+  /// Whether all objects are deleted, too, that are reached only from this object.
   let isGraph: Bool
 
   init(_ object: ParkedObject, _ rule: ReferrersRule? = nil, isGraph: Bool = false) {
@@ -105,12 +106,12 @@ struct DeletionRequest {
 }
 
 extension GarageWriting {
-  /// Whether a type has rules for the deletion of its objects, or a subclass has.
+  /// Whether a type, or one of its subclasses, has rules for the deletion of its objects.
   func followsDeleteRules(_ type: any Codable.Type) throws -> Bool {
     garage.followsDeleteRules(try translatingErrors { try RecordTypeFacts.of(type) })
   }
 
-  /// Deletes an object by the rules; returns how many were deleted.
+  /// Deletes an object by the rules. Returns how many objects were deleted.
   func delete(_ request: DeletionRequest) throws -> Int {
     try garage.prepareReferrerIndex()
     return try withWriteAccess { try $0.delete(request) }
@@ -126,7 +127,7 @@ extension WriteAccess {
     for tag in request.facts.tags {
       let key = try garage.objectKeys.record(tag: tag, request.identifier)
       guard try transaction.contains(key) else { continue }
-      // An object of another class is not the one that was asked for.
+      // An object of another class is not the one that was named.
       if let type = request.type, try !isOf(type, key) { continue }
       keys.append(key)
     }
