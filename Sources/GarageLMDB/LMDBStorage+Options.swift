@@ -15,7 +15,7 @@ extension LMDBStorage {
       // MDB_NOSYNC is not offered: after a loss of power it may leave a store that cannot be read at all.
     }
 
-    /// What a commit waits for; ``Durability/full`` unless told otherwise.
+    /// What a commit waits for. The default is ``Durability/full``.
     public var durability: Durability
 
     /// How large the store may grow, in bytes: the size of LMDB's memory map. Rounded up to whole pages.

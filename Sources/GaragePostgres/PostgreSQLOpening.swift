@@ -76,7 +76,7 @@
 
     /// Connects to a store that is there.
     ///
-    /// - Parameter answerTimeout: how long an answer may take; as the options say unless told.
+    /// - Parameter answerTimeout: how long an answer may take; by default as the options say.
     func connect(
       to facts: Facts, answerTimeout: Duration? = nil
     ) throws(PostgreSQLFailure) -> PostgreSQLConnection {

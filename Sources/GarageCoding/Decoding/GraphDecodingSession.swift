@@ -70,7 +70,7 @@ public final class GraphDecodingSession {
   /// The same, handed to `found` and not returned in an optional, from which generic code would copy it.
   ///
   /// - Parameter facts: those of the type, which the caller has looked up.
-  /// - Throws: also what `found` throws, after which the session is as before.
+  /// - Throws: also the errors of `found`, after which the session is as before.
   package func visit<T: Decodable>(
     _ type: T.Type, _ facts: TypeFacts, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan,
     _ found: (consuming T) throws -> Void
@@ -136,7 +136,7 @@ public final class GraphDecodingSession {
 
   /// Decodes the objects of the records that are held, in their order, and hands them to `found`.
   ///
-  /// - Throws: as ``object(_:_:)``, and what `found` throws. The session then forgets what it holds.
+  /// - Throws: as ``object(_:_:)``, and the errors of `found`. The session then forgets what it holds.
   package func visitHeld<T: Decodable>(
     _ type: T.Type, _ facts: TypeFacts, _ found: (consuming T) throws -> Void
   ) throws {

@@ -22,7 +22,7 @@ package struct FieldRecord {
   ///   - keyIdentifier: the identifier as the key holds it.
   ///   - typeName: names the type in errors.
   ///   - texts: nil where no field is looked at.
-  /// - Throws: ``GraphCodingError`` for a record that is damaged or newer; what `body` throws.
+  /// - Throws: ``GraphCodingError`` for a record that is damaged or newer; the errors of `body`.
   package static func with<R>(
     tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String, _ texts: (any ShapeTexts)?,
     _ body: (FieldRecord) throws -> R

@@ -15,12 +15,12 @@ extension Garage {
   /// - Parameters:
   ///   - destination: an empty storage, or one to which this garage was copied in part. It stays open.
   ///   - progress: is told how many entries are copied of how many, and again from the beginning where an engine asks for
-  ///     another try. What it throws ends the call, and so does cancelling the task; what was copied by then stays, for the
-  ///     next call.
+  ///     another try. An error that it throws ends the call, and so does cancelling the task; what was copied by then stays,
+  ///     for the next call.
   /// - Throws: ``GarageError/destinationNotEmpty(driver:)``, ``GarageError/invalidIndex(type:index:reason:)`` where a sealed
-  ///   destination would show what an index holds, ``GarageError/identifiersNotHidden(driver:reason:)`` where the
-  ///   garage hides identifiers and the destination is not sealed, `CancellationError`, what `progress` throws,
-  ///   ``GarageError/closed``, ``GarageError/storage(_:)``.
+  ///   destination would show what an index holds, ``GarageError/identifiersNotHidden(driver:reason:)`` where the garage hides
+  ///   identifiers and the destination is not sealed, `CancellationError`, the errors of `progress`, ``GarageError/closed``,
+  ///   ``GarageError/storage(_:)``.
   public func copy(to destination: any StorageDriver, progress: (CareProgress) throws -> Void = { _ in })
     throws
   {

@@ -15,11 +15,12 @@ extension Garage {
   ///
   /// - Parameters:
   ///   - roots: where to begin. Values of typed keys count where ``GarageRoot/keys`` is among them.
-  ///   - kinds: which references are followed; all unless told.
-  ///   - progress: is told every 1024 objects how far it is. What it throws ends the call, and so does cancelling the task.
-  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` where an object that was reached is damaged, since
-  ///   nobody knows what it refers to; ``GarageError/corruptValue(key:reason:)``, `CancellationError`, what `progress`
-  ///   throws, ``GarageError/closed``, ``GarageError/storage(_:)``.
+  ///   - kinds: which references are followed; all by default.
+  ///   - progress: is told every 1024 objects how far it is. An error that it throws ends the call, and so does cancelling the
+  ///     task.
+  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` where an object that was reached is damaged, since nobody
+  ///   knows what it refers to; ``GarageError/corruptValue(key:reason:)``, `CancellationError`, the errors of `progress`,
+  ///   ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func unreachable(
     from roots: [GarageRoot], along kinds: Set<ReferenceKind> = Set(ReferenceKind.allCases),
     progress: (CareProgress) throws -> Void = { _ in }
@@ -54,9 +55,9 @@ extension Garage {
   ///
   /// - Parameters:
   ///   - roots: where to begin. Without ``GarageRoot/keys`` among them, what only typed keys refer to is garbage.
-  ///   - kinds: which references are followed; all unless told.
-  ///   - progress: is told every 1024 objects how far it is, for each of the two searches. What it throws ends the call, and
-  ///     so does cancelling the task: then nothing is deleted.
+  ///   - kinds: which references are followed; all by default.
+  ///   - progress: is told every 1024 objects how far it is, for each of the two searches. An error that it throws ends the
+  ///     call, and so does cancelling the task: then nothing is deleted.
   /// - Returns: how many objects were deleted.
   /// - Throws: as ``unreachable(from:along:progress:)``, and ``GarageError/nestedWrite``; nothing is deleted then.
   @discardableResult

@@ -70,7 +70,7 @@ extension GarageReading {
 
   /// Visits all of them so, until `visit` says no. Each that is damaged is told of once.
   ///
-  /// - Throws: as ``identifiers(ofTypeNamed:after:limit:onDamage:)``, and what `visit` throws.
+  /// - Throws: as ``identifiers(ofTypeNamed:after:limit:onDamage:)``, and the errors of `visit`.
   package func forEachIdentifier(
     ofTypeNamed name: String, onDamage: (GarageError) throws -> Void,
     _ visit: (Identifier) throws -> Bool

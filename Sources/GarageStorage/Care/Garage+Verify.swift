@@ -22,9 +22,9 @@ extension Garage {
   /// Memory: the identifiers of all objects, and up to 24 bytes for each.
   ///
   /// - Parameter progress: is told every 1024 entries how far it is, and again from the beginning where the engine asks for
-  ///   another try. What it throws ends the call, and so does cancelling the task.
-  /// - Throws: `CancellationError`, what `progress` throws, ``GarageError/closed``, and ``GarageError/storage(_:)`` where
-  ///   the store cannot be read at all, or reading it was refused or cut off. Damage is no error here.
+  ///   another try. An error that it throws ends the call, and so does cancelling the task.
+  /// - Throws: `CancellationError`, the errors of `progress`, ``GarageError/closed``, and ``GarageError/storage(_:)`` where the
+  ///   store cannot be read at all, or reading it was refused or cut off. Damage is no error here.
   public func verify(progress: (CareProgress) throws -> Void = { _ in }) throws -> VerificationReport {
     try withoutActuallyEscaping(progress) { progress in
       try translatingErrors {

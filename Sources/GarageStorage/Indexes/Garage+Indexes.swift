@@ -79,9 +79,9 @@ extension Garage {
   /// Covers the types that this garage has met: those parked or asked about, and those it was opened with (`types:`).
   ///
   /// - Parameter progress: called after each write.
-  /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where objects have the same value in an index that is
-  ///   to be unique, which then stays unused, once all others are made; ``GarageError/invalidIndex(type:index:reason:)``;
-  ///   ``GarageError/nestedWrite``; what `progress` throws.
+  /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where objects have the same value in an index that is to be
+  ///   unique, which then stays unused, once all others are made; ``GarageError/invalidIndex(type:index:reason:)``;
+  ///   ``GarageError/nestedWrite``; the errors of `progress`.
   public func buildIndexes(_ progress: (IndexProgress) throws -> Void = { _ in }) throws {
     try translatingErrors {
       try checkOpen()

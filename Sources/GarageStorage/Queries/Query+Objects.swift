@@ -48,7 +48,7 @@ extension Query {
   /// ``GarageWriter`` `body` may park and delete through the writer: it visits what was found at the beginning, each as
   /// it is when its turn comes.
   ///
-  /// - Throws: what `body` throws, which ends the call, and as ``retrieveAll()``.
+  /// - Throws: the errors of `body`, which end the call, and as ``retrieveAll()``.
   public func forEach(_ body: (Root) throws -> Void) throws {
     try run { run in
       try run.forEachObject { object in try passingErrors { try body(object) } }
@@ -92,7 +92,8 @@ extension Query {
   /// - Throws: as ``retrieveAll()``.
   public func isEmpty() throws -> Bool { try limit(1).count() == 0 }
 
-  /// What identifies the objects found, in the order of the query: for ``GarageReading/retrieve(_:identifier:)-(T.Type,Identifier)``.
+  /// The identifiers of the objects found, in the order of the query, for
+  /// ``GarageReading/retrieve(_:identifier:)-(T.Type,Identifier)``.
   ///
   /// - Throws: as ``retrieveAll()``.
   public func identifiers() throws -> [Identifier] {
@@ -143,8 +144,8 @@ extension Query {
     return result.unsafelyUnwrapped
   }
 
-  /// Runs `body` on one state of the store. The first question about a type that has objects makes the indexes that it declares,
-  /// where it may write and they are missing.
+  /// Runs `body` on one state of the store. The first question about a type that has objects makes the indexes that the type
+  /// declares, if it may write and they are missing.
   ///
   /// - Parameter isExplained: whether this is done even where there are no objects of the type.
   func withAccess(isExplained: Bool = false, _ body: (ReadAccess) throws -> Void) throws {
