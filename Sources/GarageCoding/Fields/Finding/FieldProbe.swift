@@ -12,6 +12,13 @@ final class FieldProbe {
     var change: Change
     /// Which form the second value has; where all others are second ones, those of them that are no text.
     var form = 0
+    /// The case that an enum at another path has.
+    var enumCase: EnumCase?
+
+    struct EnumCase: Equatable {
+      let path: [String]
+      let number: Int
+    }
 
     enum Change: Equatable {
       case none, second, absent
@@ -332,8 +339,9 @@ final class FieldProbe {
       if isEnum { return nil }
       if let unusual = MadeUpValue.unusual(type) as? T { return unusual }
     }
+    let enumCase = chosen?.enumCase.flatMap { $0.path == path ? Leaf.Change.plainCase($0.number) : nil }
     let made: Any? =
-      switch change {
+      switch enumCase ?? change {
       case .plainCase(let number): TypeAddress(type).plainCase(number, of: type)
       case .variant(let number): MadeUpValue.variant(number, of: type, form: decoder.guess.form)
       case .empty(let number):

@@ -121,13 +121,18 @@ extension FieldPath {
 }
 
 extension FieldProbe.Made {
-  /// Each case of the enums in a record that are not in the value at a path: one of them may tell where that stands.
+  /// Each case of each enum in a record that is not in the value at a path. That value stays as it is; all others stay, too, or are
+  /// others. A case may decide where a property stands.
   fileprivate func cases(outside path: [String]) -> [FieldProbe.Leaf] {
     let counts = caseCounts.merging(keyedCaseCounts) { first, _ in first }.filter { place, _ in
       !place.starts(with: path) && !place.indices.contains { objects.contains(Array(place[...$0])) }
     }
     return counts.flatMap { place, count in
-      (0..<count).map { FieldProbe.Leaf(path: place, change: .plainCase($0)) }
+      (0..<count).flatMap { number in
+        [FieldProbe.Leaf.Change.none, .allOthers].map {
+          FieldProbe.Leaf(path: path, change: $0, enumCase: .init(path: place, number: number))
+        }
+      }
     }
   }
 
