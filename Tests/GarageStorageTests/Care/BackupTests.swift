@@ -281,9 +281,6 @@ import Testing
   }
 }
 
-/// Runs what is not async in an async function.
-func here<R>(_ body: () throws -> R) rethrows -> R { try body() }
-
 /// Text of any size.
 struct Letter: Codable, Identifiable, Equatable {
   var id: Int
