@@ -109,9 +109,9 @@ import Testing
     let unknown = Tally()
     slow.willCommit.withLock {
       $0 = {
-        // The others come meanwhile: on a busy machine not all of them soon.
-        for _ in 0..<600 where begun.count.load(ordering: .relaxed) < 16 { usleep(100_000) }
-        usleep(200_000)
+        // The others come meanwhile. While other tests hold all threads of the pool, they do not come for minutes.
+        for _ in 0..<6_000 where begun.count.load(ordering: .relaxed) < 16 { usleep(100_000) }
+        usleep(1_000_000)
         slow.lostAnswerCount.store(3, ordering: .relaxed)
       }
     }
