@@ -33,6 +33,9 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Where removals that look at the value they remove write down what they found.
   private let looked: UnsafeMutablePointer<SQLiteLook>
   private var canLook = false
+  /// What shows the rows of the statement that runs; nil where none does. See ``SQLiteRows``.
+  let currentRows: UnsafeMutablePointer<UnsafeMutablePointer<SQLiteRows>?>
+  private var canShowRows = false
 
   /// Opens the file; `flags` are SQLite's for opening, `name` a path or `file:` URI.
   init(path: String, name: String, flags: Int32) throws {
@@ -52,6 +55,8 @@ final class SQLiteConnection: @unchecked Sendable {
     logPages.initialize(to: 0)
     looked = .allocate(capacity: 1)
     looked.initialize(to: SQLiteLook())
+    currentRows = .allocate(capacity: 1)
+    currentRows.initialize(to: nil)
   }
 
   deinit {
@@ -59,6 +64,7 @@ final class SQLiteConnection: @unchecked Sendable {
     atRest.deallocate()
     logPages.deallocate()
     looked.deallocate()
+    currentRows.deallocate()
   }
 
   /// Finalizes the statements and closes the connection. All its statements must be at rest.
@@ -78,6 +84,11 @@ final class SQLiteConnection: @unchecked Sendable {
   func take(_ query: SQLiteQuery, _ operation: StorageError.Operation) throws -> SQLiteStatement {
     let slot = query.rawValue * SQLiteLayout.count + layout.rawValue
     if let handle = atRest[slot].popLast() { return SQLiteStatement(handle: handle, slot: slot) }
+    if query.showsRows, !canShowRows {
+      let code = SQLiteRows.install(on: handle, currentRows)
+      if code != SQLITE_OK { throw failure(code, operation) }
+      canShowRows = true
+    }
     return SQLiteStatement(handle: try prepare(query.sql(layout), operation), slot: slot)
   }
 

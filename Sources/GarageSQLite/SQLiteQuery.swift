@@ -17,9 +17,13 @@ enum SQLiteQuery: Int, CaseIterable {
   /// Whether a scan has a bound to begin at.
   var hasBound: Bool { self != .scanBackward && self != .keysBackward }
 
+  /// Whether its rows are shown by a function: see ``SQLiteRows``.
+  var showsRows: Bool { self == .scanForward || self == .scanBackward || self == .scanBackwardBelow }
+
   /// The SQL of the query for a store of this layout. Queries on large values are only for stores that have some.
   func sql(_ layout: SQLiteLayout) -> String {
     let keys = layout.keys
+    let visit = SQLiteRows.function
     // The number of a large value must not be overwritten: its row would stay, and nothing would lead to it.
     let spared = layout == .oneTable ? "" : "typeof(value) <> 'integer'"
     return switch self {
@@ -30,10 +34,10 @@ enum SQLiteQuery: Int, CaseIterable {
       WITH wanted (place, key) AS (VALUES \(Self.places(Self.manyGetsCount)))
       SELECT wanted.place, entry.value FROM wanted CROSS JOIN \(keys) AS entry WHERE entry.key = wanted.key
       """
-    case .scanForward: "SELECT key, value FROM \(keys) WHERE key >= ?1 ORDER BY key"
+    case .scanForward: "SELECT 1 FROM \(keys) WHERE key >= ?1 AND \(visit)(key, value) ORDER BY key"
     case .contains: "SELECT 1 FROM \(keys) WHERE key = ?1"
-    case .scanBackward: "SELECT key, value FROM \(keys) ORDER BY key DESC"
-    case .scanBackwardBelow: "SELECT key, value FROM \(keys) WHERE key < ?1 ORDER BY key DESC"
+    case .scanBackward: "SELECT 1 FROM \(keys) WHERE \(visit)(key, value) ORDER BY key DESC"
+    case .scanBackwardBelow: "SELECT 1 FROM \(keys) WHERE key < ?1 AND \(visit)(key, value) ORDER BY key DESC"
     case .keysForward: "SELECT key FROM \(keys) WHERE key >= ?1 ORDER BY key"
     case .keysBackward: "SELECT key FROM \(keys) ORDER BY key DESC"
     case .keysBackwardBelow: "SELECT key FROM \(keys) WHERE key < ?1 ORDER BY key DESC"

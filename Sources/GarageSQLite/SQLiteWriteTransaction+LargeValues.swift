@@ -73,8 +73,7 @@ extension SQLiteWriteTransaction {
   private func largeID(of key: UnsafeRawBufferPointer, _ operation: StorageError.Operation) throws -> Int64? {
     let statement = try take(.get, operation)
     defer { connection.giveBack(statement) }
-    guard try find(key, statement.handle), isLarge(0, of: statement.handle) else { return nil }
-    return sqlite3_column_int64(statement.handle, 0)
+    return try find(key, statement.handle) ? largeID(0, of: statement.handle) : nil
   }
 
   /// A number that no large value has: one more than the largest, which is asked for once in a transaction.

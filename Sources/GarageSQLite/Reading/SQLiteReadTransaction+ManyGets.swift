@@ -99,7 +99,7 @@ extension SQLiteReadTransaction: PlacedReading {
   private final func lend(
     _ index: Int32, of statement: OpaquePointer, _ visit: (RawSpan?) throws -> Void
   ) throws {
-    if isLarge(index, of: statement) { return try withLargeValue(index, of: statement, .get, visit) }
+    if let id = largeID(index, of: statement) { return try withLargeValue(id, .get, visit) }
     try visit(column(index, of: statement).bytes)
   }
 }

@@ -47,7 +47,7 @@ class SQLiteReadTransaction: ReadTransaction {
       state.pointee.lend()
       defer { state.pointee.takeBack() }
       if !hasValue { return try body(nil) }
-      if isLarge(0, of: statement.handle) { return try withLargeValue(0, of: statement.handle, .get, body) }
+      if let id = largeID(0, of: statement.handle) { return try withLargeValue(id, .get, body) }
       return try body(column(0, of: statement.handle).bytes)
     }
   }
@@ -56,16 +56,21 @@ class SQLiteReadTransaction: ReadTransaction {
     _ range: StorageKeyRange, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
   ) throws {
+    let isLarge = connection.layout != .oneTable
     let query: SQLiteQuery =
       switch direction {
       case .forward: .scanForward
       case .backward: range.upperBound == nil ? .scanBackward : .scanBackwardBelow
       }
-    try walk(range, direction, query) { key, statement in
-      if isLarge(1, of: statement) {
-        return try withLargeValue(1, of: statement, .scan) { try visit(key.bytes, $0.unsafelyUnwrapped) }
+    try walk(range, direction, query) { statement, end in
+      try connection.forEachRow(of: statement) { row in
+        let key = row.bytes(0)
+        if end.isPassed(by: key) { return true }
+        if isLarge, let id = row.integer(1) {
+          return try withLargeValue(id, .scan) { try visit(key.bytes, $0.unsafelyUnwrapped) } == .stop
+        }
+        return try visit(key.bytes, row.bytes(1).bytes) == .stop
       }
-      return try visit(key.bytes, column(1, of: statement).bytes)
     }
   }
 
@@ -87,20 +92,42 @@ class SQLiteReadTransaction: ReadTransaction {
       case .forward: .keysForward
       case .backward: range.upperBound == nil ? .keysBackward : .keysBackwardBelow
       }
-    try walk(range, direction, query) { key, _ in try visit(key.bytes) }
+    // Many of these end at the first keys, and to be shown rows takes longer until it pays.
+    try walk(range, direction, query) { statement, end in
+      while true {
+        let code = sqlite3_step(statement)
+        if code != SQLITE_ROW { return code }
+        let key = column(0, of: statement)
+        if try end.isPassed(by: key) || visit(key.bytes) == .stop { return code }
+      }
+    }
   }
 
-  /// Steps from one bound of the range to the other.
+  /// Where a scan ends.
+  private struct ScanEnd {
+    /// The first key that is not wanted any more of a scan forward, the last one that is wanted of a scan backward; nil where all
+    /// keys are wanted.
+    var bound: UnsafeRawBufferPointer?
+    var isForward: Bool
+
+    @inline(__always)
+    func isPassed(by key: UnsafeRawBufferPointer) -> Bool {
+      guard let bound else { return false }
+      let order = compareKeysByWords(key, bound)
+      return isForward ? order >= 0 : order < 0
+    }
+  }
+
+  /// Lets `go` go from one bound of the range to the other; it returns SQLite's last code.
   @inline(__always)
   private final func walk(
     _ range: StorageKeyRange, _ direction: ScanDirection, _ query: SQLiteQuery,
-    _ visit: (UnsafeRawBufferPointer, OpaquePointer) throws -> ScanStep
+    _ go: (OpaquePointer, ScanEnd) throws -> Int32
   ) throws {
     try begin(.scan)
     if range.isEmpty { return }
-    let taken = try take(query, .scan)
-    defer { connection.giveBack(taken) }
-    let statement = taken.handle
+    let statement = try take(query, .scan)
+    defer { connection.giveBack(statement) }
     state.pointee.lend()
     defer { state.pointee.takeBack() }
     let isForward = direction == .forward
@@ -108,23 +135,13 @@ class SQLiteReadTransaction: ReadTransaction {
     let last = isForward ? range.upperBound : range.lowerBound.isEmpty ? nil : range.lowerBound
     try (first ?? []).withUnsafeBytes { first in
       if query.hasBound {
-        let code = bind(first, at: 1, of: statement)
+        let code = bind(first, at: 1, of: statement.handle)
         if code != SQLITE_OK { throw failed(code, .scan) }
       }
-      try (last ?? []).withUnsafeBytes { end in
-        while true {
-          switch sqlite3_step(statement) {
-          case SQLITE_ROW:
-            let key = column(0, of: statement)
-            if last != nil {
-              let order = compareKeysByWords(key, end)
-              if isForward ? order >= 0 : order < 0 { return }
-            }
-            if try visit(key, statement) == .stop { return }
-          case SQLITE_DONE: return
-          case let code: throw failed(code, .scan)
-          }
-        }
+      try (last ?? []).withUnsafeBytes { bound in
+        let end = ScanEnd(bound: last == nil ? nil : bound, isForward: isForward)
+        let code = try go(statement.handle, end)
+        if code != SQLITE_ROW && code != SQLITE_DONE { throw failed(code, .scan) }
       }
     }
   }
@@ -141,19 +158,22 @@ class SQLiteReadTransaction: ReadTransaction {
 
   // MARK: Large values
 
-  /// Whether a column has the number of a large value in place of a value.
+  /// The number of a large value, where a column has that in place of a value.
   @inline(__always)
-  final func isLarge(_ index: Int32, of statement: OpaquePointer) -> Bool {
-    connection.layout != .oneTable && sqlite3_column_type(statement, index) == SQLITE_INTEGER
+  final func largeID(_ index: Int32, of statement: OpaquePointer) -> Int64? {
+    if connection.layout == .oneTable || sqlite3_column_type(statement, index) != SQLITE_INTEGER {
+      return nil
+    }
+    return sqlite3_column_int64(statement, index)
   }
 
-  /// Lends the large value whose number is in a column. That bytes are lent is noted already.
+  /// Lends the large value of a number. That bytes are lent is noted already.
   final func withLargeValue<R>(
-    _ index: Int32, of row: OpaquePointer, _ operation: StorageError.Operation, _ body: (RawSpan?) throws -> R
+    _ id: Int64, _ operation: StorageError.Operation, _ body: (RawSpan?) throws -> R
   ) throws -> R {
     let statement = try take(.getLarge, operation)
     defer { connection.giveBack(statement) }
-    var code = sqlite3_bind_int64(statement.handle, 1, sqlite3_column_int64(row, index))
+    var code = sqlite3_bind_int64(statement.handle, 1, id)
     if code == SQLITE_OK { code = sqlite3_step(statement.handle) }
     // An entry is written with its large value and removed with it, in one transaction.
     if code == SQLITE_DONE { code = SQLITE_CORRUPT }
