@@ -81,22 +81,37 @@ package class FieldQuestion {
   final class Field {
     let lookup: FieldLookup
     let test: FieldTest
-    let absentIsNull: Bool
+    private let absentIsNull: Bool
+    /// The answer of every record without a value, or with a nil. It is at hand, because many properties are nil in most objects.
+    let answerForAbsent: FieldAnswer
 
     init(_ lookup: FieldLookup, _ test: FieldTest, _ absentIsNull: Bool) {
       (self.lookup, self.test, self.absentIsNull) = (lookup, test, absentIsNull)
+      answerForAbsent = FieldAnswer(test.answerForAbsent(isNull: absentIsNull))
+    }
+
+    @inline(__always)
+    func answer(_ place: FieldLookup.Place) throws -> FieldAnswer {
+      if case .absent = place { return answerForAbsent }
+      return try answerByTest(place)
     }
 
     @inline(never)
-    func answer(_ place: FieldLookup.Place) throws -> FieldAnswer {
+    private func answerByTest(_ place: FieldLookup.Place) throws -> FieldAnswer {
       FieldAnswer(try test.answer(place, absentIsNull: absentIsNull))
     }
 
     /// Nil where the place is undecided, and where ``answer(_:)`` throws.
-    @inline(never)
+    @inline(__always)
     func quickAnswer(_ place: FieldLookup.Place) -> FieldAnswer? {
+      if case .absent = place { return answerForAbsent }
+      return quickAnswerByTest(place)
+    }
+
+    @inline(never)
+    private func quickAnswerByTest(_ place: FieldLookup.Place) -> FieldAnswer? {
       if case .undecided = place { return nil }
-      return try? answer(place)
+      return try? answerByTest(place)
     }
   }
 }
@@ -200,11 +215,7 @@ private final class NullQuestion: FieldQuestion {
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
     if let near {
       let place = try near.find(record)
-      if case .value(let value) = place {
-        if !value.isNull { return value.isReference ? .unknown : .no }
-        return field.absentIsNull ? .yes : .unknown
-      }
-      if case .absent = place, field.absentIsNull { return .yes }
+      if let answer = quickAnswer(place) { return answer }
     }
     let place = try field.lookup.place(in: record)
     near = field.lookup.near
@@ -212,7 +223,19 @@ private final class NullQuestion: FieldQuestion {
   }
 
   override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
-    near.flatMap { field.quickAnswer($0.find(record)) }
+    guard let near else { return nil }
+    return quickAnswer(near.find(record))
+  }
+
+  /// Nil where the place is undecided.
+  @inline(__always)
+  private func quickAnswer(_ place: FieldLookup.Place) -> FieldAnswer? {
+    switch place {
+    case .undecided: nil
+    case .absent: field.answerForAbsent
+    // A reference to an object that is not there is nil, too.
+    case .value(let value): value.isNull ? field.answerForAbsent : value.isReference ? .unknown : .no
+    }
   }
 }
 

@@ -23,12 +23,16 @@ package enum FieldTest: Sendable {
   package func answer(_ place: FieldLookup.Place, absentIsNull: Bool) throws -> Bool? {
     switch place {
     case .undecided: nil
-    case .absent: absentIsNull ? answerForNull : nil
+    case .absent: answerForAbsent(isNull: absentIsNull)
     // A type that reads a nil as a value of its own does so where there is no value, too.
-    case .value(let place):
-      place.isNull ? absentIsNull ? answerForNull : nil : try answer(place)
+    case .value(let place): place.isNull ? answerForAbsent(isNull: absentIsNull) : try answer(place)
     }
   }
+
+  /// The answer where there is no value, or a nil.
+  ///
+  /// - Parameter isNull: whether the property is nil then.
+  func answerForAbsent(isNull: Bool) -> Bool? { isNull ? answerForNull : nil }
 
   private var answerForNull: Bool {
     switch self {

@@ -62,12 +62,15 @@ extension Query {
 }
 
 extension Query {
-  /// The least or greatest value of a property of integers of up to 64 bits among the objects found: nil within where none is
-  /// found, and nil of any other type.
+  /// The least or greatest value of a property of integers of up to 64 bits, or of doubles, among the objects found: nil within
+  /// where none is found, and nil of any other type. NaN does not count.
   @usableFromInline
-  func extremeOfIntegers<Property: Codable, Value: Comparable & Codable>(
+  func extremeOfNumbers<Property: Codable, Value: Comparable & Codable>(
     _ property: KeyPath<Root, Property>, _ direction: SortDirection, _ value: (Property) -> Value?
   ) throws -> Value?? {
+    if Value.self == Double.self {
+      return .some(try extremeOfDoubles(property, direction) { value($0) as? Double } as? Value)
+    }
     guard let type = Value.self as? any FixedWidthInteger.Type, type.bitWidth <= 64 else { return nil }
     var (least, most) = (Int128.max, Int128.min)
     func take(_ number: Int128) { (least, most) = (Swift.min(least, number), Swift.max(most, number)) }
@@ -84,6 +87,28 @@ extension Query {
     let found = direction == .ascending ? least : most
     func exactly<N: FixedWidthInteger>(_: N.Type) -> N? { N(exactly: found) }
     return .some(exactly(type) as? Value)
+  }
+
+  private func extremeOfDoubles<Property: Codable>(
+    _ property: KeyPath<Root, Property>, _ direction: SortDirection, _ value: (Property) -> Double?
+  ) throws -> Double? {
+    let isLeast = direction == .ascending
+    var best: Double?
+    func take(_ number: Double) {
+      // What is not equal to itself compares with nothing.
+      guard number == number else { return }
+      if let other = best, isLeast ? number >= other : number <= other { return }
+      best = number
+    }
+    try forEachNumber(property) { _ in
+      false
+    } integer: { _ in
+    } double: {
+      take($0)
+    } other: {
+      if let number = value($0) { take(number) }
+    }
+    return best
   }
 }
 

@@ -118,7 +118,7 @@ extension Query {
   @inlinable
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
     if let found = try extremeByIndex(property, .ascending) { return found }
-    if let found = try extremeOfIntegers(property, .ascending, { $0 }) { return found }
+    if let found = try extremeOfNumbers(property, .ascending, { $0 }) { return found }
     return try extreme(property, { $0 }, <)
   }
 
@@ -128,7 +128,7 @@ extension Query {
   @inlinable
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
     if let found = try extremeByIndex(property, .ascending) { return found }
-    if let found = try extremeOfIntegers(property, .ascending, { $0 }) { return found }
+    if let found = try extremeOfNumbers(property, .ascending, { $0 }) { return found }
     return try extreme(property, { $0 }, <)
   }
 
@@ -138,7 +138,7 @@ extension Query {
   @inlinable
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
     if let found = try extremeByIndex(property, .descending) { return found }
-    if let found = try extremeOfIntegers(property, .descending, { $0 }) { return found }
+    if let found = try extremeOfNumbers(property, .descending, { $0 }) { return found }
     return try extreme(property, { $0 }, >)
   }
 
@@ -148,7 +148,7 @@ extension Query {
   @inlinable
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
     if let found = try extremeByIndex(property, .descending) { return found }
-    if let found = try extremeOfIntegers(property, .descending, { $0 }) { return found }
+    if let found = try extremeOfNumbers(property, .descending, { $0 }) { return found }
     return try extreme(property, { $0 }, >)
   }
 

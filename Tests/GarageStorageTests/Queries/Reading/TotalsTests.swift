@@ -14,6 +14,7 @@ import Testing
     var score: Int?
     var weight: Double
     var mark: Float?
+    var depth: Double?
 
     init(_ id: Int, _ random: inout SeededGenerator) {
       self.id = id
@@ -24,6 +25,7 @@ import Testing
       score = [nil, 0, 3, -70, 1 << 33].randomElement(using: &random)!
       weight = [0.1, -2.5, 1e10, -0.0].randomElement(using: &random)!
       mark = [nil, 0.5, 2.25].randomElement(using: &random)!
+      depth = [nil, .nan, -.infinity, 4.5, -0.0, .leastNonzeroMagnitude].randomElement(using: &random)!
     }
   }
 
@@ -47,6 +49,11 @@ import Testing
     #expect(try query.min(\.score) == scores.min(), hint)
     #expect(try query.max(\.score) == scores.max(), hint)
     #expect(try query.max(\.weight) == found.map(\.weight).max(), hint)
+    #expect(try query.min(\.weight) == found.map(\.weight).min(), hint)
+    // NaN does not count.
+    let depths = found.compactMap(\.depth).filter { !$0.isNaN }
+    #expect(try query.min(\.depth) == depths.min(), hint)
+    #expect(try query.max(\.depth) == depths.max(), hint)
     #expect(try query.min(\.mark) == found.compactMap(\.mark).min(), hint)
   }
 
