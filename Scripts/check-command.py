@@ -332,6 +332,7 @@ def check_server(garage, demo, folder, packages):
     if not HAS_POSTGRES:
         message = run(garage, "ls", "postgresql://garage:secret@127.0.0.1:1/postgres", status=3).stderr
         expect("built without PostgreSQL" in message and "secret" not in message, f"a URL without the trait: {message}")
+        expect("TRAITS=Command,Crypto,PostgreSQL" in message, f"how to build the command with PostgreSQL: {message}")
         message = run(garage, "ls", "postgresql://a@127.0.0.1:1/b?sslpassword=secret&password=secret#c", status=3).stderr
         expect("sslpassword=***&password=***#c" in message and "secret" not in message, f"passwords among parameters: {message}")
         return
@@ -369,6 +370,7 @@ def check_server(garage, demo, folder, packages):
         check_store(garage, url + "#third")
         run(garage, "repair", url)
         run(garage, "backup", url, os.path.join(folder, "no-backup"), status=1)
+        run(garage, "compact", url, status=1)
         for path_only in [["salvage", url, os.path.join(folder, "no-salvage")]]:
             run(garage, *path_only, status=3)
         run(garage, "ls", url + "#nothing", status=3)

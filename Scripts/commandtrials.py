@@ -294,6 +294,12 @@ def check_descriptions(garage, prefix):
         page = file.read().replace("\\-", "-")
     with open(os.path.join(ROOT, "Docs", "Command.md"), encoding="utf-8") as file:
         documentation = file.read()
+    texts = {
+        "the man page": page, "Docs/Command.md": documentation, "--help": run(garage, "--help").stdout}
+    for name, text in texts.items():
+        text = " ".join(text.split())
+        for fact in ["postgresql://", "[Ss]tandard output cannot be written", "any other error|another error", "cannot be opened"]:
+            expect(re.search(fact, text), f"{name} does not say: {fact}")
     completions = {}
     for shell, path in [
             ("bash", "share/bash-completion/completions/garage"), ("zsh", "share/zsh/site-functions/_garage"),

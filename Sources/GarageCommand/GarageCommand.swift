@@ -12,10 +12,13 @@
       discussion: """
         A store is the path of an SQLite file or of an LMDB folder; which of them it is, is found out by looking. Or it is \
         the URL of a PostgreSQL database, postgresql://user@host/database, with #name behind it where the store in it is \
-        not called garage. What only reads opens the store for reading only, beside whoever else has it open, and never makes one.
+        not called garage, if the command was built with PostgreSQL; backup, compact and salvage read files only. What only \
+        reads opens the store for reading only, beside whoever else has it open, and never makes one.
 
-        Exit status: 0, 1 where something was found or is not there, 2 for a wrong command line, 3 where a store cannot be \
-        opened.
+        Exit status: 0 where all went well. 1 where something was found (by verify, diff, salvage or rekey), where what \
+        cannot be read was left out, where what was asked for is not there, where a change is refused or something is in its \
+        way, where standard output cannot be written, and after any other error. 2 for a wrong command line. 3 where a store \
+        cannot be opened.
         """,
       subcommands: [
         ListCommand.self, GetCommand.self, KeysCommand.self, StatisticsCommand.self, VerifyCommand.self,

@@ -160,7 +160,7 @@
         throw CommandFailure.opening(
           """
           \(path): this command was built without PostgreSQL. Install libpq with its headers (Debian: libpq-dev) and \
-          build it again with 'make garage'.
+          build it again with 'make garage TRAITS=Command,Crypto,PostgreSQL'.
           """)
       #endif
     }

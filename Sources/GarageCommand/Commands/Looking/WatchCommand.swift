@@ -11,7 +11,8 @@
       discussion: """
         Goes on until it is ended (Ctrl-C). Others do not tell what they change: after each commit all keys and the heads of \
         all records are read, and compared with what was there before, so that commits that follow one another quickly come as \
-        one. Memory: the keys of all objects, twice, and 32 bytes for each. With --json there is a line for each commit.
+        one. A store in a database, which does not tell of commits, is read once a second. Memory: the keys of all objects, \
+        twice, and 32 bytes for each. With --json there is a line for each commit.
         """)
 
     @OptionGroup var access: StoreAccess
