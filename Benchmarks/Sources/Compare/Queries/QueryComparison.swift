@@ -16,7 +16,7 @@ struct QueryComparison {
   /// Says all of them, as the name of a row for `--only`.
   static let allName = "queries"
   static let names = [allName] + Question.all.map { $0.name }
-  static let records = "GRDB columns"
+  static let records = QueriedStores.records
   static let byHand = "GRDB by hand"
   /// The engine goes through the records, in C, and nothing is asked of them: no filter over records takes less.
   static let scan = "a scan in C"
@@ -70,25 +70,10 @@ struct QueryComparison {
   ) throws {
     let root = folder.appending(path: "garage-compare-queries-\(getpid())")
     defer { try? FileManager.default.removeItem(at: root) }
-    func place(_ name: String) throws -> URL {
-      let folder = root.appending(path: name)
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      return folder
-    }
-    func isOpen(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
-    var garages: [(who: String, garage: Garage)] = []
-    if isOpen("memory") { garages.append(("memory", try Garage(GarageStore.memoryDriver()))) }
-    if isOpen("sqlite") {
-      garages.append(("sqlite", try Garage(GarageStore.sqliteDriver(at: place("sqlite")))))
-    }
-    if isOpen("lmdb") { garages.append(("lmdb", try Garage(GarageStore.lmdbDriver(at: place("lmdb"))))) }
-    var databases: [(suffix: String, database: any DatabaseWriter)] = []
-    if isOpen(Self.records) {
-      databases = [("", try GRDBStore.open(at: place("grdb"))), (", in memory", try GRDBStore.open(at: nil))]
-    }
-    let bare = try isOpen(Self.scan) ? RawQuestions(visitors, below: root) : nil
-    for (_, garage) in garages { try garage.parkAll(visitors) }
-    for (_, database) in databases {
+    let stores = try QueriedStores(only, below: root)
+    let bare = try only.isEmpty || only.contains(Self.scan) ? RawQuestions(visitors, below: root) : nil
+    for (_, garage) in stores.garages { try garage.parkAll(visitors) }
+    for (_, database) in stores.databases {
       try database.write { db in
         try Visitor.makeTable(db)
         for visitor in visitors { try visitor.insert(db) }
@@ -104,11 +89,11 @@ struct QueryComparison {
             name: question.name, who: who, count: 1, run: { answer = try run() },
             verify: { try WrongResult.unless(answer == expected, "another answer") }))
       }
-      for (who, garage) in garages {
+      for (who, garage) in stores.garages {
         add(who) { try question.garage(garage, count) }
         add("\(who), \(Self.decoding)") { question.filter(try garage.retrieveAll(Visitor.self), count) }
       }
-      for (suffix, database) in databases {
+      for (suffix, database) in stores.databases {
         add(Self.records + suffix) { try database.read { try question.sql($0, count) } }
         if let byHand = question.sqlByHand {
           add(Self.byHand + suffix) { try database.read { try byHand($0, count) } }
@@ -121,8 +106,7 @@ struct QueryComparison {
         }
       }
     }
-    for (_, garage) in garages { try garage.close() }
-    for (_, database) in databases { try database.close() }
+    try stores.close()
     bare?.close()
   }
 }

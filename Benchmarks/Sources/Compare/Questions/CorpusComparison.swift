@@ -16,7 +16,7 @@ struct CorpusComparison {
   static let meanName = "questions, geometric mean"
   static let slowestName = "questions, the slowest"
   static let names = [allName] + Question.all.map { $0.name }
-  static let records = "GRDB columns"
+  static let records = QueriedStores.records
 
   /// One question, and how each of those asked answers it.
   struct Question: Sendable {
@@ -70,39 +70,22 @@ struct CorpusComparison {
   ) throws {
     let root = folder.appending(path: "garage-compare-questions-\(getpid())")
     defer { try? FileManager.default.removeItem(at: root) }
-    func place(_ name: String) throws -> URL {
-      let folder = root.appending(path: name)
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      return folder
-    }
-    func isOpen(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
-    var garages: [(who: String, garage: Garage)] = []
-    if isOpen("memory") { garages.append(("memory", try Garage(GarageStore.memoryDriver()))) }
-    if isOpen("sqlite") {
-      garages.append(("sqlite", try Garage(GarageStore.sqliteDriver(at: place("sqlite")))))
-    }
-    if isOpen("lmdb") { garages.append(("lmdb", try Garage(GarageStore.lmdbDriver(at: place("lmdb"))))) }
-    var databases: [(suffix: String, database: any DatabaseWriter)] = []
-    if isOpen(Self.records) {
-      databases = [("", try GRDBStore.open(at: place("grdb"))), (", in memory", try GRDBStore.open(at: nil))]
-    }
-    for (_, garage) in garages { try garage.parkAll(consignments) }
-    for (_, database) in databases {
+    let stores = try QueriedStores(only, below: root)
+    for (_, garage) in stores.garages { try garage.parkAll(consignments) }
+    for (_, database) in stores.databases {
       try database.write { db in
         try Consignment.makeTable(db)
         for consignment in consignments { try consignment.insert(db) }
       }
     }
     for question in questions.filter({ !$0.isChange }) + questions.filter(\.isChange) {
-      try ask(question, round, garages, databases, expected: question.filter(consignments), &samples)
+      try ask(question, round, stores, expected: question.filter(consignments), &samples)
     }
-    for (_, garage) in garages { try garage.close() }
-    for (_, database) in databases { try database.close() }
+    try stores.close()
   }
 
   private func ask(
-    _ question: Question, _ round: Int, _ garages: [(who: String, garage: Garage)],
-    _ databases: [(suffix: String, database: any DatabaseWriter)], expected: Answer, _ samples: inout Samples
+    _ question: Question, _ round: Int, _ stores: QueriedStores, expected: Answer, _ samples: inout Samples
   ) throws {
     var operations: [Operation] = []
     func add(_ who: String, _ run: @escaping () throws -> Answer) {
@@ -112,8 +95,8 @@ struct CorpusComparison {
           name: question.name, who: who, count: 1, run: { answer = try run() },
           verify: { try WrongResult.unless(answer == expected, "another answer") }))
     }
-    for (who, garage) in garages { add(who) { try question.garage(garage) } }
-    for (suffix, database) in databases {
+    for (who, garage) in stores.garages { add(who) { try question.garage(garage) } }
+    for (suffix, database) in stores.databases {
       add(Self.records + suffix) {
         try question.isChange
           ? database.write { try question.sql($0) } : database.read { try question.sql($0) }
