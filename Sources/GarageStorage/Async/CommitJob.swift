@@ -34,6 +34,8 @@ final class CommitJob: @unchecked Sendable {
   /// longer has the turn, because hooks may wait for any thread or actor, and may read task-local values.
   var hooks = CommitHooks()
   private var wake = Wake.turn
+  /// What the queue finds the job by while it waits there. Used under the queue's lock only.
+  var ticket: WaitingLine<CommitJob>.Ticket?
 
   /// A job of a thread that waits in ``wait()``.
   init(ofThread work: Work, byteCount: Int = 0) {

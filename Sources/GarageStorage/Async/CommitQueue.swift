@@ -104,7 +104,7 @@ final class CommitQueue: Sendable {
   private func enqueue(_ job: CommitJob) -> Bool {
     waiting.withLock { jobs in
       if takeTurnOrAwait() { return true }
-      jobs.append(job)
+      job.ticket = jobs.append(job)
       return false
     }
   }
@@ -126,7 +126,7 @@ final class CommitQueue: Sendable {
   /// Adds the job of a task.
   func submit(_ job: CommitJob) {
     let leads = waiting.withLock { jobs in
-      jobs.append(job)
+      job.ticket = jobs.append(job)
       if !takeTurnOrAwait() { return false }
       turn.store(Turn.awaited, ordering: .relaxed)
       return true
@@ -136,7 +136,7 @@ final class CommitQueue: Sendable {
 
   /// Removes a job, unless it was taken already. Returns whether it was there.
   func cancel(_ job: CommitJob) -> Bool {
-    waiting.withLock { jobs in jobs.remove { $0 === job } != nil }
+    waiting.withLock { jobs in job.ticket.flatMap { jobs.remove($0) } != nil }
   }
 
   private func lead(_ garage: Garage) {
@@ -204,7 +204,7 @@ final class CommitQueue: Sendable {
     waiting.withLock { jobs in
       // The turn may have been taken while no job waited.
       turn.store(Turn.awaited, ordering: .relaxed)
-      jobs.putFirst(taken)
+      for (job, ticket) in zip(taken, jobs.putFirst(taken)) { job.ticket = ticket }
     }
   }
 }

@@ -3,15 +3,14 @@ internal import Synchronization
 
 /// Lets one task at a time change a key that several tasks change at once.
 final class KeyTurns: Sendable {
-  private struct Waiter: Sendable {
-    let number: UInt64
-    let continuation: CheckedContinuation<Void, any Error>
-  }
+  private typealias Line = WaitingLine<CheckedContinuation<Void, any Error>>
 
   private struct State: Sendable {
     var lastNumber: UInt64 = 0
     /// The waiting tasks, by key. A key that is listed is taken.
-    var waiters: [StorageKey: WaitingLine<Waiter>] = [:]
+    var lines: [StorageKey: Line] = [:]
+    /// The places of the waiting tasks, by their numbers.
+    var tickets: [UInt64: Line.Ticket] = [:]
     /// The tasks that were cancelled before they began to wait.
     var cancelled: Set<UInt64> = []
   }
@@ -32,33 +31,37 @@ final class KeyTurns: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         let result: Result<Void, any Error>? = state.withLock { state in
           if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
-          if state.waiters[key] == nil {
-            state.waiters[key] = WaitingLine()
+          if state.lines[key] == nil {
+            state.lines[key] = Line()
             return .success(())
           }
-          state.waiters[key]?.append(Waiter(number: number, continuation: continuation))
+          state.tickets[number] = state.lines[key]?.append(continuation)
           return nil
         }
         if let result { continuation.resume(with: result) }
       }
     } onCancel: {
-      let waiter = state.withLock { state -> Waiter? in
-        let waiter = state.waiters[key]?.remove { $0.number == number }
+      let waiter = state.withLock { state in
+        let ticket = state.tickets.removeValue(forKey: number)
+        let waiter = ticket.flatMap { state.lines[key]?.remove($0) }
         if waiter == nil { state.cancelled.insert(number) }
         return waiter
       }
-      waiter?.continuation.resume(throwing: CancellationError())
+      waiter?.resume(throwing: CancellationError())
     }
-    state.withLock { _ = $0.cancelled.remove(number) }
+    state.withLock { state in
+      state.cancelled.remove(number)
+      state.tickets[number] = nil
+    }
   }
 
   /// Gives the turn to the next.
   func end(_ key: StorageKey) {
-    let next = state.withLock { state -> Waiter? in
-      let first = state.waiters[key]?.popFirst()
-      if first == nil { state.waiters[key] = nil }
+    let next = state.withLock { state in
+      let first = state.lines[key]?.popFirst()
+      if first == nil { state.lines[key] = nil }
       return first
     }
-    next?.continuation.resume()
+    next?.resume()
   }
 }

@@ -59,7 +59,9 @@ import Testing
       #expect(haveBegun)
     }
 
-    func cancel() { for task in tasks { task.cancel() } }
+    func cancel(_ isMeant: (Int) -> Bool = { _ in true }) {
+      for (number, task) in tasks.enumerated() where isMeant(number) { task.cancel() }
+    }
 
     /// How many threw a `CancellationError`, when all have ended.
     func cancelledCount() async -> Int {
@@ -103,6 +105,19 @@ import Testing
     await write.end()
     #expect(await calls.cancelledCount() == 1_000)
     #expect(try await garage.retrieveAll(Counter.self) == counters)
+  }
+
+  /// Most of many changes that wait are cancelled at once, and the others are made.
+  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  func manyThatWaitAreCancelled(_ backend: Backend) async throws {
+    let garage = try Garage(SlowStorage(try Place(backend).open(), isDurable: true))
+    let write = await LongWrite(in: garage)
+    let calls = Calls(20_000) { number in try await garage.park(Counter(id: number)) }
+    try await calls.begin()
+    calls.cancel { $0 % 4 != 0 }
+    await write.end()
+    #expect(await calls.cancelledCount() == 15_000)
+    #expect(try await garage.count(Counter.self) == 5_000)
   }
 
   @Test(arguments: [Backend.memory, .sqlite, .lmdb])
