@@ -70,15 +70,39 @@ extension WriteAccess {
       return found
     }
     let found = try garage.indexing.catalogForUnsaved(in: transaction)
-    pending.indexes = .some(found)
+    let items = (found?.items ?? []).filter { $0.state != .dropping }
+    let ids = Set(items.map(\.entriesID))
     // The unsaved records have entries only in the indexes that were known when they were changed.
-    let ids = Set((found?.items ?? []).filter { $0.state != .dropping }.map(\.entriesID))
-    if let before = overlay.changes.indexes {
-      overlay.changes.indexes = before.intersection(ids)
-    } else {
-      overlay.changes.indexes = overlay.changes.hasChange(in: KeyLayout.allRecords) ? [] : ids
+    var complete =
+      overlay.changes.indexes ?? (overlay.changes.hasChange(in: KeyLayout.allRecords) ? [] : ids)
+    for item in items where item.definition.isUnique && !complete.contains(item.entriesID) {
+      try makeEntries(ofUnsavedRecordsIn: item, overlay)
+      complete.insert(item.entriesID)
     }
+    overlay.changes.indexes = complete.intersection(ids)
+    pending.indexes = .some(found)
     return found
+  }
+
+  /// Makes the entries of unsaved records in a unique index that was not known when these were changed, or whose values have
+  /// other hashes since. Without them nobody would see before the changes are saved that another object gets the same value.
+  private func makeEntries(
+    ofUnsavedRecordsIn item: IndexCatalog.Item, _ overlay: OverlayWriteTransaction
+  ) throws {
+    let (keys, texts) = (garage.indexing.keys, garage.indexing.texts)
+    // Nobody finds the entries with former hashes.
+    for range in item.definition.entryRanges { overlay.changes.forget(range) }
+    let batch = IndexBatch(IndexCatalog([item]), keys, texts)
+    batch.writesAll = true
+    let changes = overlay.changes
+    for range in item.definition.recordRanges {
+      try changes.forEach(in: range) { key, record in
+        try overlay.base.withReplaceableValue(for: key, isSealed: keys.isSealed) { old in
+          try batch.note(key, old: old, new: record, in: overlay)
+        }
+      }
+    }
+    _ = try batch.make(in: overlay)
   }
 
   /// A batch of entries; nil if the store has no index. ``makeEntries(_:)`` has to follow.

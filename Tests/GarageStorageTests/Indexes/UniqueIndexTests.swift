@@ -11,6 +11,20 @@ private struct Tank: Codable, Identifiable, Indexed {
   static let indexes: [Index<Tank>] = [Index(\.level, .unique)]
 }
 
+private struct Coffer: Codable, Identifiable, Indexed {
+  var id: Int
+  var code: String
+
+  static let indexes: [Index<Coffer>] = [Index(\.code, .unique, .hashed)]
+}
+
+private struct Cashbox: Codable, Identifiable, Indexed {
+  var id: Int
+  var code: String
+
+  static let indexes: [Index<Cashbox>] = [Index(\.code, .unique, .hashed)]
+}
+
 /// Values that no two objects share.
 @Suite struct UniqueIndexTests {
   private static let open = Backend.allCases.filter { !$0.isSealed }
@@ -110,6 +124,47 @@ private struct Tank: Codable, Identifiable, Indexed {
     try garage.park(Fellow(id: 2, email: "c"))
     try garage.save()
     #expect(try other.query(Fellow.self).where(\.email == "c").values(\.id) == [2])
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  enum Meanwhile: CaseIterable { case nothing, isAskedFor, anotherTypeIsMet, anotherGarageMakesIt }
+
+  /// Hashed values are compared with those that are not saved, too, also if the index gets other hashes meanwhile.
+  @Test(arguments: Backend.engines, Meanwhile.allCases)
+  func unsavedChangesOfHashedValues(_ backend: Backend, _ meanwhile: Meanwhile) throws {
+    let place = try Place(backend)
+    let (garage, other) = (try place.garage(), try place.garage())
+    func expectTaken(_ id: Int, _ code: String) {
+      do {
+        try garage.park(Coffer(id: id, code: code))
+        Issue.record("\(code) is there twice")
+      } catch GarageError.notUnique {
+      } catch {
+        Issue.record(error)
+      }
+    }
+    garage.isAutosaveEnabled = false
+    try garage.parkAll([Coffer(id: 1, code: "a"), Coffer(id: 2, code: "b")])
+    try garage.delete(Coffer.self, identifier: 2)
+    switch meanwhile {
+    case .nothing: break
+    case .isAskedFor: #expect(try garage.query(Coffer.self).where(\.code == "a").values(\.id) == [1])
+    case .anotherTypeIsMet: try garage.park(Cashbox(id: 1, code: "a"))
+    case .anotherGarageMakesIt:
+      try other.parkAll([Coffer(id: 1, code: "y"), Coffer(id: 9, code: "z")])
+    }
+    expectTaken(3, "a")
+    if meanwhile == .anotherGarageMakesIt { expectTaken(3, "z") }
+    // What is removed or replaced before it is saved holds nothing.
+    try garage.parkAll([Coffer(id: 3, code: "b"), Coffer(id: 4, code: "y")])
+    try garage.park(Coffer(id: 1, code: "c"))
+    try garage.park(Coffer(id: 5, code: "a"))
+    expectTaken(6, "a")
+    #expect(try garage.query(Coffer.self).where(\.code == "a").values(\.id) == [5])
+    #expect(try garage.query(Coffer.self).where(\.code == "y").values(\.id) == [4])
+    try garage.save()
+    #expect(try garage.query(Coffer.self).where(\.code == "a").values(\.id) == [5])
+    expectTaken(6, "c")
     #expect(try garage.verifyIndexes().isSound)
   }
 
