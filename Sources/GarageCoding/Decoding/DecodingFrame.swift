@@ -1,52 +1,58 @@
-/// One value being read: what one `init(from:)` may look at.
+/// One value that is being decoded: the part of the record that one `init(from:)` may read, and how far it has come there.
 struct DecodingFrame {
   enum Kind: UInt8 { case value, map, array }
-  /// Whether something may stand elsewhere in a map for a field that is absent in its shape.
+  /// Whether a map may have the value of a field in another place if the shape has no value for that field: in an entry behind
+  /// the shape's fields, or under the same key of a superclass.
   enum Elsewhere: UInt8 { case unknown, nothing, something }
-  /// Whether keys of a map's entries are in composed form.
+  /// Whether the keys of all entries of a map are in composed form (NFC).
   enum Composition: UInt8 { case unknown, composed, other }
 
+  /// The number that containers know their frame by. Frames that are opened later have larger ones.
   var serial: UInt64 = 0
   var kind = Kind.value
   var elsewhere = Elsewhere.unknown
   var composition = Composition.unknown
-  /// Whether it is a nested container, which somebody asked for by itself, and not a value.
+  /// Whether the frame is that of a nested container, which user code asked for, and not that of a value that is being decoded.
   var isNested = false
-  /// Its place among the open frames, and how deep its value stands.
+  /// The place of the frame among the open ones, and the nesting depth of its value.
   var position: Int32 = 0
   var depth: Int32 = 0
-  /// The value's bounds.
+  /// Where the value begins, and where the bytes end that are read as its content. The content may stand in another place than
+  /// the value: a packed array is first written out element by element, and in place of a reference the object may be read that
+  /// it refers to.
   var start = 0
   var end = 0
-  /// The end of the value as it was measured; `end` is that of the content being read.
+  /// The end of the value itself.
   var valueEnd = 0
-  /// The first field's or element's offset.
+  /// The offset of the first field or element.
   var content = 0
-  /// A map's shape and how many fields it has; entries follow up to `end`.
+  /// The shape of a map, and the number of its fields. Entries follow them, up to `end`.
   var shape: Permanent<Shape>?
   var shapedCount = 0
-  /// The key type whose `fields` these are. Checked at each look-up: a superclass has another.
+  /// The positions of the keys of one key type among the fields of the shape. Each look-up checks the key type, because a
+  /// superclass reads from the same map with another one.
   var keys: KeyTablePointer?
   var fields: FieldMap?
-  /// The field or element that begins at `nextOffset`; -1 where that is not known, after an error.
+  /// The field or element that begins at `nextOffset`; -1 if that is not known, as after an error.
   var next = 0
   var nextOffset = 0
-  /// The field or element that is being read, and where the key of an entry begins: for coding paths.
+  /// The field or element that is being read, and the offset of its key if it is an entry. Coding paths are made from these.
   var current = -1
   var currentKey = 0
-  /// An array's element count.
+  /// The number of elements of an array.
   var count = 0
-  /// Where this map's offsets are in `DecodingInput.offsets`, and how many are known.
+  /// The place in `DecodingInput.offsets` where the offsets of this map's fields and entries begin, and how many of them are
+  /// known.
   var indexBase = 0
   var indexCount = 0
-  /// How many offsets of others there were when it was opened.
+  /// How many offsets there were when the frame was opened. Those that were added since are dropped when it is left.
   var offsetBase = 0
-  /// Of a nested container: which field or element of the frame around it this is, as that frame's `current` and `currentKey`
-  /// were. That frame may have gone on since.
+  /// For a nested container: the field or element of the outer frame that it was made for, copied from that frame's `current`
+  /// and `currentKey`, which may have changed since.
   var step = 0
   var stepKey = 0
-  /// Of a nested container: the position of the value that was being decoded when it was asked for.
+  /// For a nested container: the position of the value that was being decoded when user code asked for it.
   var valuePosition: Int32 = 0
-  /// The frame around this one in its record; nil for the first.
+  /// The frame around this one in the same record; nil for the outermost one.
   var outer: UnsafeMutablePointer<DecodingFrame>?
 }
