@@ -1,8 +1,8 @@
-/// The answer of a record's bytes to a condition.
+/// Whether a condition holds for a record, as far as its bytes tell.
 package enum FieldAnswer: UInt8, Sendable {
   case no
   case yes
-  /// Only the object tells.
+  /// The object has to be decoded to find out.
   case unknown
 
   init(_ answer: Bool?) {
@@ -14,15 +14,17 @@ package enum FieldAnswer: UInt8, Sendable {
   }
 }
 
-/// A condition made ready to be asked of the fields of many records.
+/// A condition in a form that can be checked quickly against the bytes of many records.
 ///
-/// A tree of objects and not of enum values, because going through enum values copies their payloads and counts references to
-/// them, which takes several times as long as a comparison. Belongs to one thread.
+/// Conditions are trees of objects, and not of enum values: walking through enum values copies their payloads and counts
+/// references to them, which takes several times as long as a comparison. A question must be used by one thread only.
 package class FieldQuestion {
-  /// Of the object alone.
+  /// A question that no record can answer: the object always has to be decoded.
   package static func ofObject() -> FieldQuestion { FieldQuestion() }
 
-  /// Whether one field passes a test.
+  /// Asks whether one field passes a test.
+  ///
+  /// - Parameter absentIsNull: whether a field that a record does not have counts as nil.
   package static func of(_ lookup: FieldLookup, _ test: FieldTest, absentIsNull: Bool) -> FieldQuestion {
     let field = FieldQuestion.Field(lookup, test, absentIsNull)
     switch test {
@@ -50,7 +52,7 @@ package class FieldQuestion {
     }
   }
 
-  /// Whether both hold.
+  /// Asks whether both conditions hold.
   package static func both(_ left: FieldQuestion, _ right: FieldQuestion) -> FieldQuestion {
     if let left = left as? IntegerQuestion, let right = right as? IntegerQuestion,
       let merged = left.merged(with: right)
@@ -60,24 +62,27 @@ package class FieldQuestion {
     return BothQuestion(left, right)
   }
 
-  /// Whether one of them holds, or both.
+  /// Asks whether at least one of the conditions holds.
   package static func either(_ left: FieldQuestion, _ right: FieldQuestion) -> FieldQuestion {
     EitherQuestion(left, right)
   }
 
-  /// Whether it does not hold.
+  /// Asks whether a condition does not hold.
   package static func not(_ inner: FieldQuestion) -> FieldQuestion { NotQuestion(inner) }
 
-  /// What every object satisfies.
+  /// A condition that every object satisfies.
   package static func ofAny() -> FieldQuestion { AnyQuestion() }
 
+  /// Checks the condition against a record.
+  ///
   /// - Throws: `DamagedBytes`, to which the caller adds the name of the record.
   func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer { .unknown }
 
-  /// The same answer for a record of the usual form; nil where ``answer(_:)`` has to be called, and where that throws.
+  /// Gives the same answer as ``answer(_:)``, faster, for a record of the usual form. Nil means that ``answer(_:)`` has to be
+  /// called; also if that will throw.
   func quickAnswer(_ record: PlainRecord) -> FieldAnswer? { nil }
 
-  /// A field, and what is asked of it where no shorter way leads to the answer.
+  /// A field with its test, which is evaluated in full if a question has no faster way to the answer.
   final class Field {
     let lookup: FieldLookup
     let test: FieldTest
@@ -101,7 +106,7 @@ package class FieldQuestion {
       FieldAnswer(try test.answer(place, absentIsNull: absentIsNull))
     }
 
-    /// Nil where the place is undecided, and where ``answer(_:)`` throws.
+    /// Nil if the place is undecided, or if ``answer(_:)`` throws.
     @inline(__always)
     func quickAnswer(_ place: FieldLookup.Place) -> FieldAnswer? {
       if case .absent = place { return answerForAbsent }
@@ -122,7 +127,7 @@ private final class AnyQuestion: FieldQuestion {
   override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? { .yes }
 }
 
-// MARK: - Put together
+// MARK: - Combinations
 
 private final class BothQuestion: FieldQuestion {
   private let left: FieldQuestion
@@ -188,9 +193,9 @@ private final class NotQuestion: FieldQuestion {
   }
 }
 
-// MARK: - Of one field
+// MARK: - Questions about one field
 
-/// Any test.
+/// Applies any test, without a faster way for values of a certain kind.
 private final class AnyFieldQuestion: FieldQuestion {
   private let field: Field
 
@@ -205,7 +210,7 @@ private final class AnyFieldQuestion: FieldQuestion {
   }
 }
 
-/// Whether there is no value.
+/// Asks whether a field has no value.
 private final class NullQuestion: FieldQuestion {
   private let field: Field
   @exclusivity(unchecked) private var near: FieldLookup.Near?
@@ -239,21 +244,23 @@ private final class NullQuestion: FieldQuestion {
   }
 }
 
-/// Whether a number is in a stretch of integers, which is decided at once where it is an integer of up to 64 bits.
+/// Asks whether a number is in a range of integers. If the value is an integer of up to 64 bits, two comparisons decide.
 private final class IntegerQuestion: FieldQuestion {
   private let field: Field
-  /// Of two questions that were merged, the other one's field: it is asked, too, about a value that is no such integer.
+  /// The field and test of the second question, if two questions were merged into this one. A value that is no such integer has
+  /// to pass both tests.
   private let other: Field?
   private let least: Int64
   private let most: Int64
-  /// A copy of what the lookup knows, to be read without counting references.
+  /// A copy of what the lookup remembers of the last shape, so that it can be read without counting references to the lookup.
   @exclusivity(unchecked) private var near: FieldLookup.Near?
 
   init(_ field: Field, _ other: Field? = nil, least: Int64, most: Int64) {
     (self.field, self.other, self.least, self.most) = (field, other, least, most)
   }
 
-  /// One question in place of two to the same field; nil where the two are to different fields.
+  /// One question that replaces this one and another one about the same field. Nil if they are about different fields, or if one
+  /// of them was merged already.
   func merged(with question: IntegerQuestion) -> IntegerQuestion? {
     guard other == nil, question.other == nil, field.lookup.path == question.field.lookup.path else {
       return nil
@@ -307,7 +314,7 @@ private final class IntegerQuestion: FieldQuestion {
   }
 }
 
-/// How a value compares with a constant.
+/// Asks whether a value is less than, equal to, or more than a constant.
 private final class OrderQuestion: FieldQuestion {
   private let field: Field
   private let plainText: [UInt8]?
@@ -358,10 +365,11 @@ private final class OrderQuestion: FieldQuestion {
   }
 }
 
-/// Whether text begins with a part: decided directly if both are ASCII as far as they are looked at.
+/// Asks whether a text begins with another one. If both are ASCII as far as they have to be compared, their bytes decide.
 private final class PrefixQuestion: FieldQuestion {
   private let field: Field
-  /// Nil where it takes Swift's own comparison: CR and LF are one character.
+  /// The bytes of the prefix. Nil if only Swift's own comparison decides: if the prefix is not ASCII, or contains a CR, which
+  /// together with an LF behind it is one character.
   private let prefix: [UInt8]?
   @exclusivity(unchecked) private var near: FieldLookup.Near?
 
@@ -397,7 +405,8 @@ private final class PrefixQuestion: FieldQuestion {
     return answer ? .yes : .no
   }
 
-  /// Nil where the text is not ASCII as far as it would be looked at, because a scalar may belong to the character before it.
+  /// Nil if the text is not ASCII as far as it has to be compared, because such a scalar may be a part of the character before
+  /// it.
   @inline(__always)
   private static func answer(_ prefix: [UInt8], _ text: UnsafeRawBufferPointer) -> Bool? {
     var isSame = prefix.count <= text.count
@@ -405,7 +414,7 @@ private final class PrefixQuestion: FieldQuestion {
       if text[index] >= 0x80 { return nil }
       if text[index] != prefix[index] {
         isSame = false
-        // The next scalar may be a combining mark on this one. The two are then another character.
+        // Even if a combining mark follows in the text, its character is not that of the prefix.
         break
       }
     }
