@@ -2,25 +2,26 @@ internal import GarageCoding
 internal import GarageDriver
 internal import Synchronization
 
-/// The way to the objects that have a value in one property, or to all objects in the order of that property. It is found out
-/// once and taken by many queries, and leads through the entries of an index of this property alone, each of which answers by
-/// itself.
+/// Where the index entries stand that a query for one value of a property needs, or a query in the order of that property.
 ///
-/// It holds as long as the store's catalog of indexes is the one that it was made from. Each query checks that in its own
-/// transaction, where it sees what others have declared, built or dropped, in this process or another one.
+/// It is the result of planning, kept for later queries, which would otherwise spend most of their time on planning: the index of
+/// this property alone, whose entries answer the query without a further check. If there is no such index, that is kept as well.
+///
+/// A lookup is valid as long as the store has the catalog of indexes that it was made from. Each query checks that in its own
+/// transaction, because this process or another one may have declared, built or dropped indexes since.
 final class PointLookup: @unchecked Sendable {
-  // @unchecked: a key path that is only compared.
-  /// Held, so that no other key path gets its address.
+  // Unchecked because of the key path, which is only compared.
+  /// The property. The reference keeps the key path alive, so that no other one gets its address.
   fileprivate let property: AnyKeyPath
   private let catalog: IndexCatalog
-  /// What the entries begin with; nil where no such index leads to all.
+  /// The bytes that all entries of the index begin with; nil if there is no index that answers such queries.
   let prefix: [UInt8]?
-  /// Of which kind the values are that it leads to; nil where it leads to all in their order.
+  /// The kind of values that the lookup can be used for; nil for a lookup of all objects in order.
   let kind: UInt8?
-  /// Whether there is one object with a value at most.
+  /// Whether at most one object has each value.
   let isUnique: Bool
 
-  /// The state of the storage in which the catalog was seen last; 0 where that has no name.
+  /// The name of the state of the storage in which the catalog was last found to be valid; 0 if there is none.
   private let seen = Atomic<UInt64>(0)
 
   init(
@@ -31,9 +32,9 @@ final class PointLookup: @unchecked Sendable {
     (self.kind, self.isUnique) = (kind, isUnique)
   }
 
-  /// Whether it leads to what a transaction sees.
+  /// Whether the lookup is valid for the state that a transaction sees.
   ///
-  /// - Parameter state: the name of what it sees.
+  /// - Parameter state: the name of that state; nil if it has none.
   func holds(in access: ReadAccess, _ state: UInt64?) throws -> Bool {
     if let state, state == seen.load(ordering: .relaxed) { return true }
     guard try catalog.isStored(in: access.transaction) else { return false }
@@ -41,8 +42,9 @@ final class PointLookup: @unchecked Sendable {
     return true
   }
 
-  /// The lookups that queries took last. The address of its property's key path gives each its place, and a later one replaces
-  /// an earlier one there. A key path that is written in a program is the same object each time.
+  /// The lookups that queries used last. The place of each is computed from the address of its key path, and a new lookup
+  /// replaces the one that had the place before. A key path literal in a program gives the same object each time, so it has one
+  /// address.
   struct Table: ~Copyable {
     private let places = Mutex([PointLookup?](repeating: nil, count: 32))
 
@@ -58,7 +60,7 @@ final class PointLookup: @unchecked Sendable {
 
     func note(_ lookup: PointLookup) {
       let place = place(lookup.property)
-      // Let go of outside of the lock.
+      // The lookup that is replaced is returned, so that it is released outside of the lock.
       _ = places.withLock { places in
         defer { places[place] = lookup }
         return places[place]
@@ -68,16 +70,16 @@ final class PointLookup: @unchecked Sendable {
 }
 
 extension Query {
-  /// Hands on the objects found, where the whole condition is that a property has a value, and an index of this property alone
-  /// leads to them. Nothing is made for it but the bounds of the entries; a ``QueryRun`` would find the same, in several
-  /// times the time.
+  /// Finds the objects of a query whose whole condition is that one property equals a value, if there is an index of this
+  /// property alone. A ``QueryRun`` would find the same objects, but needs several times as long, because of what it prepares.
   ///
-  /// - Returns: false, and nothing is handed on, where it takes a ``QueryRun``.
+  /// - Parameter found: gets each object.
+  /// - Returns: false if a ``QueryRun`` is needed. Then `found` was not called.
   func visitByValue(_ access: ReadAccess, _ found: (consuming Root) throws -> Void) throws -> Bool {
     guard sortKeys.isEmpty, maximumCount != 0, case .comparison(let comparison)? = condition?.node,
       let (property, value) = comparison.equality
     else { return false }
-    // Each record would be a trip: a `QueryRun` asks for many at once.
+    // Here each record would take a round trip of its own. A `QueryRun` asks for many at once.
     if access.fetchesAhead { return false }
     switch value {
     case .number(let number) where !number.isNaN: break
@@ -101,7 +103,7 @@ extension Query {
     return true
   }
 
-  /// What the entries of a value begin with; nil where the value is cut there.
+  /// The bytes that all entries with a value begin with; nil if the value is too long to stand in them as a whole.
   private func firstKey(_ prefix: [UInt8], _ value: FieldValue) -> [UInt8]? {
     if let key = OrderedBytes.ofDouble(value, behind: prefix) { return key }
     var bytes = OrderedBytes()
@@ -110,7 +112,8 @@ extension Query {
     return bytes.count - prefix.count > OrderedBytes.uncutByteCount ? nil : bytes.bytes
   }
 
-  /// The way to the objects with a value of that kind; nil where the store has no indexes.
+  /// The lookup for values of the same kind as `value`: a known one if it is valid, and otherwise a new one. Nil if the store
+  /// has no indexes, or if it is not known yet where the property is stored.
   private func pointLookup(
     _ property: AnyKeyPath, _ comparison: Comparison, _ value: FieldValue,
     _ facts: RecordTypeFacts, _ access: ReadAccess, _ state: UInt64?
@@ -123,8 +126,8 @@ extension Query {
     let items = (catalog.ready[facts.tag] ?? []).filter {
       $0.definition.typeVersion == facts.ofCoder.currentVersion
     }
-    // The lookup has to hold for all values of this kind, so it is made with the shortest one: all numbers, dates and UUIDs are
-    // as long as each other, and texts that are too long are refused later.
+    // The lookup is to be used for all values of this kind. So it is planned with the shortest one: all numbers, dates and UUIDs
+    // have the same length, and texts that are too long are refused later (`firstKey`).
     let ofKind: FieldValue =
       switch value {
       case .text: .text("")
@@ -138,7 +141,7 @@ extension Query {
         isFound = ProbeContext.current.isAllowed
         return comparison.field(Root.self)
       }
-      // There are no objects yet by which the type is surveyed. Nothing is noted: there may be some later.
+      // The type has no objects yet that its fields could be found by. This is not kept, because there may be some later.
       if !isFound { return nil }
       plan = field.flatMap { IndexPlan.toEqual($0.path, ofKind, absentIsNull: $0.absentIsNull, items) }
     }
@@ -150,8 +153,8 @@ extension Query {
     return lookup
   }
 
-  /// Decodes the records of all entries in a range. Not inlined: when this call returns the session has given its reference to
-  /// the source back.
+  /// Decodes the records of all entries in a range. This is not inlined, so that the session has released the source when the
+  /// call returns.
   @inline(never)
   private func visitRecords(
     ofEntries range: StorageKeyRange, atMost most: Int, _ facts: RecordTypeFacts, _ access: ReadAccess,
