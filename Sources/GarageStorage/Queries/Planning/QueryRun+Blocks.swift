@@ -1,18 +1,21 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// Records that are asked for in blocks.
+// How a query reads many records with one call of the storage.
 
 extension QueryRun {
-  /// Whether records that the entries of an index do not decide are asked for in blocks. Some of a block may be asked for in
-  /// vain, but each question is a round trip.
+  /// Whether records are read in blocks if the query has to check them, because the entries of the index do not decide. A block
+  /// may have records that the query does not need in the end, but reading each by itself would take a round trip.
   var asksForMany: Bool { access.garage.store.roundTripsAreExpensive }
 
-  /// How many are asked for at a time where all are wanted.
+  /// How many records are read at a time if all are wanted.
   private static var blockCount: Int { 1024 }
 
-  /// Lends the keys of those records of a block that match, in its order until `visit` says stop, and makes room for the next
-  /// one.
+  /// Lends the keys of those records in a block that match the query, in the order of the block, until `visit` returns `stop`.
+  /// The block is empty afterwards.
+  ///
+  /// - Returns: what `visit` returned last.
+  /// - Throws: if a record cannot be read or checked, its error, after the matching records before it were visited.
   func forEachFound(
     in block: inout RecordBlock, _ visit: (_ key: RawSpan) throws -> ScanStep
   ) throws -> ScanStep {
@@ -38,7 +41,7 @@ extension QueryRun {
           return .continue
         }
       } catch {
-        // It is told in its turn: who wants a few may not come to it.
+        // The error is thrown when its record would be visited. A query with a limit may stop before that.
         if askedCount == places.count { throw error }
         failure = (places[askedCount], error)
       }
@@ -54,9 +57,9 @@ extension QueryRun {
     return step
   }
 
-  /// Lends the records with these keys, which are asked for in blocks, until `visit` says stop.
+  /// Reads the records with these keys in blocks, and lends each, until `visit` returns `stop`.
   ///
-  /// - Parameter areDecoded: whether what they refer to is asked for.
+  /// - Parameter areDecoded: whether the records will be decoded, so that the objects that they refer to are read as well.
   func forEachBlock(
     of keys: KeyList, areDecoded: Bool, _ visit: (RawSpan, RawSpan) throws -> ScanStep
   ) throws {
@@ -69,11 +72,18 @@ extension QueryRun {
     }
   }
 
-  /// Lends those of some records that are there, with the place of each among these, until `visit` says stop. Where each question
-  /// is a trip, what they refer to is fetched along with them, if they are to be decoded.
+  /// Reads the records with some of these keys, and lends those that exist, until `visit` returns `stop`.
   ///
-  /// - Parameter isWanted: whether a record may be decoded at all.
-  /// - Returns: what `visit` said last.
+  /// If reading takes round trips and the records will be decoded, they are copied, and the objects that they refer to are read
+  /// for all of them at once.
+  ///
+  /// - Parameters:
+  ///   - indices: the positions of the keys of which the records are read.
+  ///   - areDecoded: whether the records will be decoded.
+  ///   - isWanted: tells of a record whether it may be decoded at all. Others are neither copied nor visited in the case above,
+  ///     and visited all the same if nothing is copied.
+  ///   - visit: gets the position of each key, the key and the record.
+  /// - Returns: what `visit` returned last.
   func withRecords(
     of keys: KeyList, _ indices: Range<Int>, areDecoded: Bool,
     isWanted: (Int, RawSpan, RawSpan) -> Bool = { _, _, _ in true },
@@ -96,7 +106,7 @@ extension QueryRun {
         return .continue
       }
     } catch {
-      // As what cannot be decoded: it is told behind what stands before it.
+      // As with a record that cannot be decoded, the error is thrown after the records before it were visited.
       failure = error
     }
     try source.prefetch(behind: records)
@@ -108,8 +118,8 @@ extension QueryRun {
     return .continue
   }
 
-  /// The identifiers of those of some records that are there. Keys tell them, but for those that are hidden or cut: the records
-  /// of these are asked for many at a time.
+  /// The identifiers of the records with these keys. Most keys contain their identifier. If it is hidden or cut, it is taken from
+  /// the record, and the key is left out if that does not exist. These records are read in blocks.
   func identifiers(ofRecords keys: KeyList) throws -> [Identifier] {
     var identifiers: [Identifier?] = []
     identifiers.reserveCapacity(keys.count)
@@ -133,7 +143,7 @@ extension QueryRun {
     return identifiers.compactMap { $0 }
   }
 
-  /// The identifier that a key tells; nil where it is hidden or cut there.
+  /// The identifier that a key contains; nil if it is hidden or cut there.
   private func identifier(ofKey key: RawSpan) -> Identifier? {
     if objectKeys.hidesIdentifiers { return nil }
     let identifier = Identifier(bytes: [UInt8](copying: key.extracting(KeyLayout.identifierOffset...)))
