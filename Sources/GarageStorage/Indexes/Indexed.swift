@@ -9,34 +9,35 @@ internal import GarageCoding
 ///   }
 /// }
 /// ```
-/// A garage makes the indexes when it first meets the type. From then on they are part of the store, and are kept up by every
-/// writer. Nothing else changes: a query has the same results with and without them (`Docs/Queries.md`).
+/// A garage makes the indexes when it first meets the type. From then on they are part of the store, and every program that
+/// writes to it keeps them up to date. The results of queries do not depend on them (`Docs/Queries.md`).
 public protocol Indexed {
-  /// The type whose properties are named: the type itself. A class that is not final gives its own name.
+  /// The type whose properties the indexes name. It is the type itself by default. A class that is not final has to say so:
+  /// `typealias IndexedType = Person`.
   associatedtype IndexedType: Codable = Self
 
   /// The indexes, at most 64. The indexes of a class cover its subclasses.
   static var indexes: [Index<IndexedType>] { get }
 }
 
-/// A declaration of an index of one property of a type, or of several in a row.
+/// A declaration of an index of one property of a type, or of several properties in an order.
 ///
-/// Queries may use the first of several properties alone: `Index(\.lastName, \.firstName)` finds objects by last names, and by
-/// both.
+/// Queries can also use an index by its first properties alone: `Index(\.lastName, \.firstName)` finds objects by their last
+/// name, and by both names.
 public struct Index<Root: Codable>: Sendable {
-  /// A property, and its place in records.
+  /// One of the properties, and how to find the field that it is stored in.
   struct Part: @unchecked Sendable {
-    // @unchecked: a key path without captured values, and a closure that captures nothing else.
+    // Unchecked because of the key path, which has captured no values, and of the closures, which capture nothing else.
     let text: String
     let keyPath: AnyKeyPath
     let field: () -> StoredField?
     let isCollection: Bool
     let isDictionary: Bool
-    /// Whether it is known that no text is stored in the field.
+    /// Whether it is certain that the field never holds text.
     let hasNoText: Bool
-    /// The reason why there is no field.
+    /// The reason why the property has no field that could be indexed.
     let absence: () -> FieldAbsence
-    /// The place of the field in records of a subclass.
+    /// The field of the property in records of a subclass.
     let fieldInSubclass: (any Decodable.Type) -> StoredField?
   }
 
@@ -69,20 +70,20 @@ public struct Index<Root: Codable>: Sendable {
       })
   }
 
-  /// An index of one property: a number, a date, text, a truth value, a `UUID`, `URL`, `Data`, an enum with raw values, a
-  /// reference, a type of your own that has one of these and nothing else, or an optional of these.
+  /// An index of one property. The property is a number, a date, text, a truth value, a `UUID`, `URL` or `Data`, an enum with raw
+  /// values, a reference, a type of your own that has one of these and nothing else, or an optional of one of these.
   public init<Value: Codable>(_ property: KeyPath<Root, Value>, _ options: IndexOption...) {
     self.init(nil, [Index.part(property)], options)
   }
 
-  /// An index of two properties, by the first and then by the second.
+  /// An index of two properties. Its entries are sorted by the first one, and those with the same value by the second one.
   public init<First: Codable, Second: Codable>(
     _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ options: IndexOption...
   ) {
     self.init(nil, [Index.part(first), Index.part(second)], options)
   }
 
-  /// An index of three properties, by the first, then by the second, then by the third.
+  /// An index of three properties. Its entries are sorted by the first one, then by the second one, then by the third one.
   public init<First: Codable, Second: Codable, Third: Codable>(
     _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ third: KeyPath<Root, Third>,
     _ options: IndexOption...
@@ -123,20 +124,21 @@ public struct Index<Root: Codable>: Sendable {
   }
 }
 
-/// Changes what an index does.
+/// An option that changes what an index does.
 public struct IndexOption: Sendable, Hashable {
   private enum Kind { case unique, caseInsensitive, readable, hashed }
   private let kind: Kind
 
-  /// No two objects have the same values. Objects with a nil among the values do not count, and NaN is a value. For an index of
-  /// each element: no two objects have an element in common.
+  /// No two objects may have the same values, or, in an index of each element, an element in common. Objects that have nil as
+  /// one of the values are not compared. NaN counts as equal to itself.
   public static let unique = IndexOption(kind: .unique)
-  /// Upper and lower case of text count as equal, as for `.caseInsensitive` in a condition. The index serves only such
-  /// conditions.
+  /// Upper and lower case of text count as equal, as they do for `.caseInsensitive` in a condition. Only such conditions can use
+  /// the index.
   public static let caseInsensitive = IndexOption(kind: .caseInsensitive)
-  /// In a sealed storage: anybody who has the file can read the values. A sealed storage refuses an index that is neither this
-  /// nor ``hashed``.
+  /// The values may stand in the index as they are, also in a sealed storage, where everybody who has the file can then read
+  /// them. A sealed storage refuses an index that is neither readable nor ``hashed``.
   public static let readable = IndexOption(kind: .readable)
-  /// A keyed hash stands in place of the values. Such an index finds equal values only. Not together with ``readable``.
+  /// The index holds a keyed hash in place of the values. It can only find equal values. This cannot be combined with
+  /// ``readable``.
   public static let hashed = IndexOption(kind: .hashed)
 }
