@@ -29,6 +29,7 @@ struct SessionLimit {
       return
     }
     session.reset()
+    source.noteForgotten()
     source.recordByteCount = 0
     objects.before = 0
     bytes.before = 0

@@ -15,6 +15,8 @@ final class TransactionSource: RecordSource, ShapeTexts {
   var toleratesSeals = false
   /// Records that need no round trip any more.
   private var prefetched: PrefetchedRecords
+  /// Whether the decoder has forgotten objects since records were last fetched ahead.
+  private var hasForgotten = false
 
   init(_ transaction: (any ReadTransaction)? = nil, of garage: Garage) {
     current = transaction
@@ -28,6 +30,7 @@ final class TransactionSource: RecordSource, ShapeTexts {
     current = transaction
     recordByteCount = 0
     toleratesSeals = false
+    hasForgotten = false
   }
 
   /// Releases the transaction.
@@ -64,9 +67,13 @@ final class TransactionSource: RecordSource, ShapeTexts {
   ///   again.
   func prefetch(behind records: [(key: StorageKey, record: [UInt8])], exceptKnown isHeld: Bool = false) throws
   {
-    prefetched.removeAll(keepingNames: isHeld)
+    prefetched.removeAll(keepingNames: isHeld && !hasForgotten)
+    hasForgotten = false
     try prefetched.fetch(behind: records, in: transaction)
   }
+
+  /// Notes that the decoder has forgotten what it held, so that the records may have to be fetched again.
+  func noteForgotten() { hasForgotten = true }
 
   func shapeText(_ digest: UInt64) throws -> [UInt8]? {
     try texts.text(TextName(kind: .shape, digest: digest), in: transaction)

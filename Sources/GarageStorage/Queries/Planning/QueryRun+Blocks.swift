@@ -11,6 +11,9 @@ extension QueryRun {
   /// How many records are read at a time if all are wanted.
   private static var blockCount: Int { 1024 }
 
+  /// How many bytes of records are copied at a time.
+  private static var blockByteCount: Int { 4 << 20 }
+
   /// Lends the keys of those records in a block that match the query, in the order of the block, until `visit` returns `stop`.
   /// The block is empty afterwards.
   ///
@@ -74,8 +77,9 @@ extension QueryRun {
 
   /// Reads the records with some of these keys, and lends those that exist, until `visit` returns `stop`.
   ///
-  /// If reading takes round trips and the records will be decoded, they are copied, and the objects that they refer to are read
-  /// for all of them at once.
+  /// If reading takes round trips and the records will be decoded, they are copied, as many at a time as a few mebibytes hold,
+  /// and the objects that they refer to are read for all of these at once. The session must keep what it decodes, because what
+  /// one record refers to is not read again for the next.
   ///
   /// - Parameters:
   ///   - indices: the positions of the keys of which the records are read.
@@ -97,23 +101,39 @@ extension QueryRun {
     }
     var places: [Int] = []
     var records: [(key: StorageKey, record: [UInt8])] = []
+    var byteCount = 0
+    func visitCopies() throws -> ScanStep {
+      if records.isEmpty { return .continue }
+      try source.prefetch(behind: records, exceptKnown: true)
+      for (place, (key, record)) in zip(places, records) {
+        let bytes = key.bytes
+        if try visit(place, bytes.span.bytes, record.span.bytes) == .stop { return .stop }
+      }
+      places.removeAll(keepingCapacity: true)
+      records.removeAll(keepingCapacity: true)
+      byteCount = 0
+      return .continue
+    }
     var failure: (any Error)?
+    var isVisiting = false
     do {
-      try keys.forEachRecord(indices, in: access.transaction) { index, key, record in
+      let step = try keys.forEachRecord(indices, in: access.transaction) { index, key, record in
         guard let record, isWanted(index, key, record) else { return .continue }
         places.append(index)
         records.append((StorageKey(key), [UInt8](copying: record)))
-        return .continue
+        byteCount += record.byteCount
+        if byteCount < Self.blockByteCount { return .continue }
+        isVisiting = true
+        let step = try visitCopies()
+        isVisiting = false
+        return step
       }
-    } catch {
+      if step == .stop { return .stop }
+    } catch let error where !isVisiting {
       // As with a record that cannot be decoded, the error is thrown after the records before it were visited.
       failure = error
     }
-    try source.prefetch(behind: records)
-    for (place, (key, record)) in zip(places, records) {
-      let bytes = key.bytes
-      if try visit(place, bytes.span.bytes, record.span.bytes) == .stop { return .stop }
-    }
+    if try visitCopies() == .stop { return .stop }
     if let failure { throw failure }
     return .continue
   }

@@ -265,6 +265,67 @@ import Testing
     #expect(try garage.verifyIndexes().isSound)
   }
 
+  private final class Shelf: Codable, Identifiable, Indexed {
+    static var indexes: [Index<Shelf>] { [Index(\.place)] }
+    let id: Int
+    let place: Int
+    let others: [Node]
+
+    init(id: Int, others: [Node]) {
+      self.id = id
+      place = 1
+      self.others = others
+    }
+  }
+
+  /// What the first objects that a query finds refer to is not fetched again with those behind them.
+  @Test func sharedTargetsOfAQueryAreFetchedOnce() throws {
+    let counted = try Counted()
+    let (garage, count) = (counted.garage, 5000)
+    let shared = (0..<10).map { Node(id: $0, children: [Node(id: $0 + 100, children: [])]) }
+    try garage.parkAll((0..<count).map { Shelf(id: $0, others: [shared[$0 % 10], shared[$0 * 7 % 10]]) })
+    try garage.parkAll((0..<count).map { Book(id: $0, place: 1) })
+    func trips(_ body: () throws -> Void) throws -> Int {
+      // What the first query finds out about the type is known to the second one.
+      try body()
+      let before = counted.storage.roundTripCount
+      try body()
+      return counted.storage.roundTripCount - before
+    }
+    func checkShelves(_ found: [Shelf]) {
+      #expect(found.map(\.id) == Array(0..<count))
+      #expect(found.allSatisfy { $0.others.map(\.id) == [$0.id % 10, $0.id * 7 % 10] })
+      #expect(found.allSatisfy { $0.others[0] === found[$0.id % 10].others[0] })
+      #expect(found.last?.others[0].children.first?.id == (count - 1) % 10 + 100)
+    }
+    let (shelves, books) = (
+      garage.query(Shelf.self).where(\.place == 1), garage.query(Book.self).where(\.place == 1)
+    )
+    let alone = try trips { TripTests.isSo(try books.retrieveAll().count == count) }
+    let unsorted = try trips { checkShelves(try shelves.retrieveAll()) }
+    #expect(unsorted <= alone + 5, "\(unsorted) trips, and \(alone) where nothing is referred to")
+    let aloneSorted = try trips {
+      TripTests.isSo(try books.sorted(by: \.place).limit(count).retrieveAll().count == count)
+    }
+    let sorted = try trips { checkShelves(try shelves.sorted(by: \.place).limit(count).retrieveAll()) }
+    #expect(sorted <= aloneSorted + 5, "\(sorted) trips, and \(aloneSorted) where nothing is referred to")
+  }
+
+  /// Large records are visited some at a time, in order, and as many as are wanted.
+  @Test func largeObjectsAreFoundInOrder() throws {
+    let garage = try Counted().garage
+    let text = String(repeating: "x", count: 300_000)
+    let books = (0..<40).map { Book(id: $0, place: 1, text: "\($0)" + text) }
+    try garage.parkAll(books)
+    let query = garage.query(Book.self).where(\.place == 1)
+    #expect(try query.retrieveAll() == books)
+    #expect(try query.limit(17).retrieveAll() == Array(books.prefix(17)))
+    let sorted = query.sorted(by: \.text, .descending)
+    #expect(try sorted.retrieveAll() == books.sorted { $0.text > $1.text })
+    #expect(try sorted.limit(33).retrieveAll().count == 33)
+    #expect(try query.page(size: 30).objects == Array(books.prefix(30)))
+  }
+
   @Test func tasksTakeOneTripToo() async throws {
     let counted = try Counted()
     try await counted.garage.park(Note(id: 0, text: ""))
