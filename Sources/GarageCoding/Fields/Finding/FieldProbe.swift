@@ -12,7 +12,7 @@ final class FieldProbe {
     var change: Change
     /// Which form the second value has; where all others are second ones, those of them that are no text.
     var form = 0
-    /// The case that an enum at another path has.
+    /// The case that an enum at another path has, or a truth value there: 1 is true.
     var enumCase: EnumCase?
 
     struct EnumCase: Equatable {
@@ -53,6 +53,8 @@ final class FieldProbe {
     fileprivate(set) var caseCounts: [[String]: Int] = [:]
     /// How many cases the enums have that have no raw values, and are written as a key.
     fileprivate(set) var keyedCaseCounts: [[String]: Int] = [:]
+    /// Where truth values are.
+    fileprivate(set) var truthValues: Set<[String]> = []
     /// The paths of values that accept any key, as dictionaries do.
     fileprivate(set) var dictionaries: Set<[String]> = []
     /// Whether there are values of which their objects make something else. Their paths are not among these.
@@ -334,6 +336,7 @@ final class FieldProbe {
     }
     let isEnum = FieldComparability.isPlainEnum(type)
     if isEnum { self.made.caseCounts[path] = TypeAddress(type).plainCaseCount }
+    if type is Bool.Type { self.made.truthValues.insert(path) }
     if change == .unknownCase {
       // Its own code reads what follows.
       if isEnum { return nil }
@@ -342,7 +345,8 @@ final class FieldProbe {
     let enumCase = chosen?.enumCase.flatMap { $0.path == path ? Leaf.Change.plainCase($0.number) : nil }
     let made: Any? =
       switch enumCase ?? change {
-      case .plainCase(let number): TypeAddress(type).plainCase(number, of: type)
+      case .plainCase(let number):
+        type is Bool.Type ? number == 1 : TypeAddress(type).plainCase(number, of: type)
       case .variant(let number): MadeUpValue.variant(number, of: type, form: decoder.guess.form)
       case .empty(let number):
         MadeUpValue.empty(number, of: type) ?? value(type, decoder, isSecond: false, isAlone: false)

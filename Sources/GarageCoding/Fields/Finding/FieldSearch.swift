@@ -1,19 +1,22 @@
 /// Looks for the field that a property is read from, by the property's values in made-up objects.
 struct FieldSearch<Root: Decodable, Value: Encodable> {
-  private let keyPath: KeyPath<Root, Value>
+  let keyPath: KeyPath<Root, Value>
   private let form: PropertyForm
   /// Whether older records may have fields under other keys, so that the absence of one tells nothing.
   private let isEvolving: Bool
   /// Makes an object up.
   private let object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
-  /// Some stored objects, if there are any.
-  private let storedObjects: () -> [Root]
+  /// Some stored objects, with what their records have, if there are any. Gets how many values in them may be read.
+  let storedObjects: (Int) -> [(object: Root, record: RecordValue)]
+  /// The version of the type.
+  let version: Int
 
   /// - Parameter type: `Root`, or a subclass.
   init(_ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type) {
     self.keyPath = keyPath
     form = PropertyForm(keyPath)
-    isEvolving = TypeFacts.of(type).object.evolution != nil
+    let evolution = TypeFacts.of(type).object.evolution
+    (isEvolving, version) = (evolution != nil, evolution?.version ?? 0)
     func maker<T: Decodable>(_ type: T.Type) -> (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)? {
       { leaf in
         let (object, made) = try FieldProbe.object(T.self, leaf)
@@ -21,8 +24,12 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       }
     }
     object = maker(type)
-    func finder<T: Decodable>(_ type: T.Type) -> () -> [Root] {
-      { TypeSurvey.objects(of: type).compactMap { $0 as? Root } }
+    func finder<T: Decodable>(_ type: T.Type) -> (Int) -> [(object: Root, record: RecordValue)] {
+      { mostReads in
+        TypeSurvey.objects(of: type, mostReads: mostReads).compactMap { found in
+          (found.object as? Root).map { (object: $0, record: found.record) }
+        }
+      }
     }
     storedObjects = finder(type)
   }
@@ -51,7 +58,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     }
     // Objects that they refer to are not in them.
     if holdsReferences(Value.self) { return false }
-    return !storedObjects().allSatisfy { object in
+    return !storedObjects(50_000).allSatisfy { object, _ in
       let value = object[keyPath: keyPath]
       return (value as? any OptionalIdentifier)?.isNil ?? false || StoredValues(object).contains(value)
     }
@@ -115,7 +122,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
         field.readsUnknownCases = true
       } catch { field.readsUnknownCases = !(error is FieldProbe.UsualRefusal) }
     }
-    return field
+    return isDenied(field) ? nil : field
   }
 
   /// Objects that have nothing at a path: the field itself, or a value around it, is absent or nil. The part that a superclass
@@ -146,7 +153,9 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   /// fields, or in another form from one, does not.
   private func isRead(from path: [String], _ made: FieldProbe.Made) -> Bool {
     let changes: [FieldProbe.Leaf.Change] = [.none, .second, .allOthers, .all]
-    guard changes.allSatisfy({ holds(path, $0) }) else { return false }
+    guard changes.allSatisfy({ holds(path, $0) }),
+      made.choices(beside: path).allSatisfy({ holds(path, in: $0) })
+    else { return false }
     // Some types write an empty text for nil, and perhaps only few objects have one.
     let emptyCount = Value.self is any OptionalIdentifier.Type ? MadeUpValue.emptyCount : 1
     guard (0..<emptyCount).allSatisfy({ holds(path, .empty($0)) }) else { return false }
@@ -169,12 +178,16 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   /// Whether the property has the value at a path, in all made-up objects that its type accepts.
   private func holds(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool {
     (0..<FieldProbe.formCount(of: change)).allSatisfy { form in
-      guard let (object, made) = made(path, change, form: form) else { return true }
-      // A value that the type refuses was never written by it.
-      if case .empty = change, made.refused.contains(where: { path.starts(with: $0) }) { return true }
-      return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
-        ?? false
+      holds(path, in: FieldProbe.Leaf(path: path, change: change, form: form))
     }
+  }
+
+  private func holds(_ path: [String], in leaf: FieldProbe.Leaf) -> Bool {
+    guard let (object, made) = try? object(leaf) else { return true }
+    // A value that the type refuses was never written by it.
+    if case .empty = leaf.change, made.refused.contains(where: { path.starts(with: $0) }) { return true }
+    return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
+      ?? false
   }
 
   // MARK: - Nil
@@ -198,12 +211,29 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     let last = inner.isEmpty ? [outer] : inner.filter { $0.count == count }
     guard last.count == 1, let path = last.first, !path.contains(FieldPath.element),
       isNil(path, .absent) != false, isNil(path, .null) != false, isNil(path, .allOthers) != true,
-      isNil(path, .all) != true, objects(without: path).allSatisfy({ self.isNil($0) != false })
+      isNil(path, .all) != true, objects(without: path).allSatisfy({ self.isNil($0) != false }),
+      isSameInAllChoices(beside: path, made), let field = field(FieldPath(path), made, absentIsNull: true),
+      !isNilDenied(field)
     else { return nil }
-    return field(FieldPath(path), made, absentIsNull: true)
+    return field
   }
 
-  private func isNil(_ object: Root) -> Bool? {
+  /// Whether it has what it has otherwise where an enum or a truth value beside a path is another one. Nothing is left out there:
+  /// code may take it for granted in one case.
+  private func isSameInAllChoices(beside path: [String], _ made: FieldProbe.Made) -> Bool {
+    let changes: [FieldProbe.Leaf.Change] = [.none, .allOthers]
+    return changes.allSatisfy { change in
+      guard let usual = self.made(path, change) else { return true }
+      let value = Probed(usual.0[keyPath: keyPath])
+      return made.choices(beside: path, [change]).allSatisfy { leaf in
+        guard let (object, changed) = try? object(leaf) else { return true }
+        let isRefused = changed.refused.contains { path.starts(with: $0) && !usual.1.refused.contains($0) }
+        return isRefused || Probed(object[keyPath: keyPath]) == value
+      }
+    }
+  }
+
+  func isNil(_ object: Root) -> Bool? {
     (object[keyPath: keyPath] as? any OptionalIdentifier)?.isNil
   }
 
@@ -216,10 +246,13 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       let (_, made) = try? object(nil)
     else { return nil }
     /// Whether the property is the case with that number; nil where its type refuses that.
-    func isCase(_ number: Int, _ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
-      self.made(path, change).map {
+    func isCase(_ number: Int, in leaf: FieldProbe.Leaf) -> Bool? {
+      (try? object(leaf)).map {
         KeyedCase.name(of: $0.0[keyPath: keyPath]) == KeyedCase.name(number, of: type)
       }
+    }
+    func isCase(_ number: Int, _ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
+      isCase(number, in: FieldProbe.Leaf(path: path, change: change))
     }
     let found = FieldProbe.likely(keyPath, among: made.containers).first { path in
       if made.keyedCaseCounts[path] != count { return false }
@@ -227,7 +260,9 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       return !answers.contains(false) && answers.count { $0 == true } > 1
     }
     guard let path = found, isCase(0, path, .allOthers) != false, isCase(1, path, .all) != false,
-      isWithoutValue(without: path), made.evolvingVersions(on: path).isEmpty, !made.hasUnreadKeys(on: path)
+      made.choices(beside: path, [.plainCase(1)]).allSatisfy({ isCase(1, in: $0) != false }),
+      isWithoutValue(without: path), made.evolvingVersions(on: path).isEmpty,
+      !made.hasUnreadKeys(on: path), !isCaseDenied(at: path)
     else { return nil }
     return StoredField(path: FieldPath(path), absentIsNull: true)
   }
@@ -240,24 +275,28 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       return nil
     }
     let found = FieldProbe.likely(keyPath, among: made.containers).first { path in
-      leaves.allSatisfy { made[path + $0] != nil } && areRead(from: path, leaves)
+      leaves.allSatisfy { made[path + $0] != nil } && areRead(from: path, leaves, made)
     }
-    guard let path = found, isWithoutValue(without: path) else { return nil }
+    guard let path = found, isWithoutValue(without: path), !areDenied(at: path, leaves) else { return nil }
     return field(FieldPath(path), made, absentIsNull: true)
   }
 
-  private func areRead(from path: [String], _ leaves: [[String]]) -> Bool {
+  private func areRead(from path: [String], _ leaves: [[String]], _ made: FieldProbe.Made) -> Bool {
     /// Whether it has the scalars of a made-up object; nil where its type refuses them.
+    func answer(_ leaf: FieldProbe.Leaf) -> Bool? {
+      (try? object(leaf)).map { object, made in
+        GraphEncoder.leaves(of: object[keyPath: keyPath], leaves) == leaves.compactMap { made[path + $0] }
+      }
+    }
     func answers(_ changed: [String], _ change: FieldProbe.Leaf.Change) -> [Bool?] {
       (0..<FieldProbe.formCount(of: change)).map { form in
-        made(changed, change, form: form).map { object, made in
-          GraphEncoder.leaves(of: object[keyPath: keyPath], leaves) == leaves.compactMap { made[path + $0] }
-        }
+        answer(FieldProbe.Leaf(path: changed, change: change, form: form))
       }
     }
     let each = leaves.map { answers(path + $0, .second) }
     return each.allSatisfy { $0.contains(true) && !$0.contains(false) }
       && [.none, .allOthers, .all].allSatisfy { !answers(path, $0).contains(false) }
+      && made.choices(beside: path).allSatisfy { answer($0) != false }
   }
 
   /// Whether there is no object without the field, or the property is nil in it. Otherwise the property may have a default.
@@ -278,7 +317,7 @@ enum FieldQuestionKind {
 }
 
 /// What a property has in an object that was made up.
-private enum Probed: Equatable {
+enum Probed: Equatable {
   case scalar(FieldValue)
   case elements([FieldValue])
   case other([UInt8])

@@ -90,7 +90,7 @@ package enum ReferringField {
       if beside.map({ $0.0 == before }) ?? true, without.map({ $0.0.isEmpty }) ?? true {
         if !made.evolvingVersions(on: path).isEmpty { return nil }
         func isSame(_ leaf: FieldProbe.Leaf) -> Bool { references(leaf).map { $0.0 == before } ?? true }
-        if !made.cases(outside: path).allSatisfy(isSame) { return nil }
+        if !made.choices(beside: path).allSatisfy(isSame) { return nil }
         return Place(
           path: FieldPath(path), isObject: made.objects.contains(path),
           readKeys: path.indices.map { made.readKeys(at: path[..<$0]) })
@@ -121,21 +121,6 @@ extension FieldPath {
 }
 
 extension FieldProbe.Made {
-  /// Each case of each enum in a record that is not in the value at a path. That value stays as it is; all others stay, too, or are
-  /// others. A case may decide where a property stands.
-  fileprivate func cases(outside path: [String]) -> [FieldProbe.Leaf] {
-    let counts = caseCounts.merging(keyedCaseCounts) { first, _ in first }.filter { place, _ in
-      !place.starts(with: path) && !place.indices.contains { objects.contains(Array(place[...$0])) }
-    }
-    return counts.flatMap { place, count in
-      (0..<count).flatMap { number in
-        [FieldProbe.Leaf.Change.none, .allOthers].map {
-          FieldProbe.Leaf(path: path, change: $0, enumCase: .init(path: place, number: number))
-        }
-      }
-    }
-  }
-
   /// The keys that are read in the map at a path; nil where these are whatever it has.
   fileprivate func readKeys(at path: ArraySlice<String>) -> Set<String>? {
     if dictionaries.contains(Array(path)) { return nil }

@@ -10,9 +10,17 @@ final class Surveyor {
   private var readings: [TypeAddress: Readings] = [:]
 
   private var wanted: [TypeAddress: Bool] = [:]
-  private var restOfReads = 50_000
+  private var restOfReads: Int
+  private let notesReads: Bool
 
   private static let maximumCount = 32
+
+  /// - Parameters:
+  ///   - mostReads: how many values may be read.
+  ///   - notesReads: whether it is to be noted what types read. If not, reads are only counted.
+  init(mostReads: Int = 50_000, notesReads: Bool = true) {
+    (restOfReads, self.notesReads) = (mostReads, notesReads)
+  }
 
   /// Thrown where the objects hold more than is worth the time.
   private struct Ends: Error {}
@@ -25,6 +33,7 @@ final class Surveyor {
 
   /// Whether it is to be noted what a type reads.
   func wants(_ type: Any.Type) -> Bool {
+    if !notesReads { return false }
     let address = TypeAddress(type)
     if let wanted = wanted[address] {
       return wanted && readings[address]?.values.count != Surveyor.maximumCount

@@ -62,10 +62,17 @@ package struct TypeSurvey: Sendable {
     }
   }
 
-  /// The objects by which a type was surveyed. None where it was not.
-  static func objects<T: Decodable>(of type: T.Type) -> [T] {
-    let objects = known.withLock { $0.objects[TypeAddress(type)] } ?? []
-    return objects.compactMap { try? StoredDecoder.decode(type, $0) }
+  /// The objects by which a type was surveyed, and what their records have. None where it was not surveyed.
+  ///
+  /// - Parameter mostReads: how many values in them may be read. Objects that hold more are left out.
+  static func objects<T: Decodable>(
+    of type: T.Type, mostReads: Int
+  ) -> [(object: T, record: RecordValue)] {
+    let records = known.withLock { $0.objects[TypeAddress(type)] } ?? []
+    let surveyor = Surveyor(mostReads: mostReads, notesReads: false)
+    return records.compactMap { record in
+      (try? StoredDecoder.decode(type, record, surveyor)).map { (object: $0, record: record) }
+    }
   }
 
   /// What is known of a type, or of its superclass; nil where it makes nothing else of any value.
