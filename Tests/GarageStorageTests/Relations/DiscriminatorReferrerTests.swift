@@ -17,6 +17,10 @@ import Testing
       try garage.park(KindBerth(id: id, kind: kind, own: a, lent: b))
       try garage.park(KindBerth(id: 10 + id, kind: kind, own: b, lent: a))
     }
+    for (id, kind) in TextBerth.kinds.enumerated() {
+      try garage.park(TextBerth(id: id, kind: kind, own: a, lent: b))
+      try garage.park(TextBerth(id: 10 + id, kind: kind, own: b, lent: a))
+    }
   }
 
   @Test(arguments: Backend.engines, [true, false])
@@ -29,10 +33,15 @@ import Testing
     func berths<V: Codable>(_ property: KeyPath<KindBerth, V>) throws -> [Int] {
       try garage.retrieveReferrers(KindBerth.self, of: a, by: property).map(\.id)
     }
+    func texts<V: Codable>(_ property: KeyPath<TextBerth, V>) throws -> [Int] {
+      try garage.retrieveReferrers(TextBerth.self, of: a, by: property).map(\.id)
+    }
     #expect(try addresses(\.hub) == [1, 2])
     #expect(try addresses(\.other) == [3, 4])
     #expect(try berths(\.own) == [0, 1, 2, 3])
     #expect(try berths(\.lent) == [10, 11, 12, 13])
+    #expect(try texts(\.own) == [0, 1, 2])
+    #expect(try texts(\.lent) == [10, 11, 12])
   }
 
   /// What is owned goes, and nothing else, whichever key it stands under.
@@ -48,6 +57,15 @@ import Testing
       try garage.park(KindBerth(id: 1, kind: kind, own: a, lent: b))
       try garage.delete(KindBerth.self, identifier: 1)
       #expect(try garage.retrieveAll(Hub.self).map(\.id) == ["b"], "\(kind)")
+    }
+    // Which text decides it only objects show that are there.
+    for (id, kind) in TextBerth.kinds.enumerated() {
+      try garage.park(TextBerth(id: id, kind: kind, own: Hub(id: "own \(id)"), lent: b))
+    }
+    for id in TextBerth.kinds.indices {
+      try garage.delete(TextBerth.self, identifier: id)
+      let rest = TextBerth.kinds.indices.dropFirst(id + 1).map { "own \($0)" }
+      #expect(try Set(garage.retrieveAll(Hub.self).map(\.id)) == Set(["b"] + rest), "\(id)")
     }
   }
 }
@@ -113,5 +131,38 @@ private struct KindBerth: Codable, Identifiable, DeleteRules {
     try container.encode(kind, forKey: .kind)
     try container.encodeIfPresent(kind == .quay ? lent : own, forKey: .first)
     try container.encodeIfPresent(kind == .quay ? own : lent, forKey: .second)
+  }
+}
+
+/// In one of its kinds, which a text names, two keys have each other's meaning.
+private struct TextBerth: Codable, Identifiable, DeleteRules {
+  static let kinds = ["dock", "quay", "buoy"]
+  var id: Int
+  var kind: String
+  var own: Hub?
+  var lent: Hub?
+  static var owned: [Owned<TextBerth>] { [Owned(\.own)] }
+
+  init(id: Int, kind: String, own: Hub?, lent: Hub?) {
+    (self.id, self.kind, self.own, self.lent) = (id, kind, own, lent)
+  }
+
+  private enum CodingKeys: CodingKey { case id, kind, first, second }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    id = try container.decode(Int.self, forKey: .id)
+    kind = try container.decode(String.self, forKey: .kind)
+    let first = try container.decodeIfPresent(Hub.self, forKey: .first)
+    let second = try container.decodeIfPresent(Hub.self, forKey: .second)
+    (own, lent) = kind == "quay" ? (second, first) : (first, second)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(kind, forKey: .kind)
+    try container.encodeIfPresent(kind == "quay" ? lent : own, forKey: .first)
+    try container.encodeIfPresent(kind == "quay" ? own : lent, forKey: .second)
   }
 }

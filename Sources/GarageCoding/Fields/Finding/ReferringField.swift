@@ -90,7 +90,7 @@ package enum ReferringField {
       if beside.map({ $0.0 == before }) ?? true, without.map({ $0.0.isEmpty }) ?? true {
         if !made.evolvingVersions(on: path).isEmpty { return nil }
         func isSame(_ leaf: FieldProbe.Leaf) -> Bool { references(leaf).map { $0.0 == before } ?? true }
-        if !made.choices(beside: path).allSatisfy(isSame) { return nil }
+        if !made.choices(beside: path).allSatisfy(isSame) || isDenied(path, keyPath, type) { return nil }
         return Place(
           path: FieldPath(path), isObject: made.objects.contains(path),
           readKeys: path.indices.map { made.readKeys(at: path[..<$0]) })
