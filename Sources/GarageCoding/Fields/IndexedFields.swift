@@ -45,10 +45,11 @@ package final class IndexedFields {
     package func hasAbsent(in field: Int) -> Bool {
       bits[field] & (Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null)) != 0
     }
-    /// Whether all there is in a field are dates, and nil.
-    package func hasOnlyDates(in field: Int) -> Bool {
-      let others = ~(Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null) | 1 << UInt32(OrderedBytes.Kind.date))
-      return bits[field] & others == 0
+    /// Whether all there is in a field are values of a kind, where that is known, and nil.
+    package func hasOnly(_ kind: UInt8?, in field: Int) -> Bool {
+      (OrderedBytes.Kind.false...OrderedBytes.Kind.other).allSatisfy {
+        OrderedBytes.Kind.isOne($0, of: kind) || !has($0, in: field)
+      }
     }
     /// Whether some field cannot be told without decoding an object, or is no scalar.
     package var hasOther: Bool { hasAny(1 << UInt32(OrderedBytes.Kind.other)) }

@@ -37,6 +37,13 @@ package struct OrderedBytes: ~Copyable {
     package static let data: UInt8 = 0x09
     package static let reference: UInt8 = 0x0A
     package static let other: UInt8 = 0x0F
+
+    /// Whether a value's first byte is that of a kind: false stands for both truth values, and nil for every kind.
+    @inline(__always)
+    package static func isOne(_ first: UInt8, of kind: UInt8?) -> Bool {
+      guard let kind else { return true }
+      return first == kind || kind == `false` && first == `true`
+    }
   }
 
   /// A value of more bytes than these is cut.

@@ -255,14 +255,15 @@ package enum StoredValue<Value> {
 package struct SortedField {
   private let property: PropertyLookup
   private let isAscending: Bool
-  /// Whether it is a date. Only dates that are stored as such have a place among the others.
-  private let isDate: Bool
+  /// The kind of its values (`OrderedBytes.Kind`). Only those that are stored as such have a place among the others. Nil where it
+  /// is not known.
+  private let kind: UInt8?
 
-  package init(_ property: PropertyLookup, isAscending: Bool, isDate: Bool) {
-    (self.property, self.isAscending, self.isDate) = (property, isAscending, isDate)
+  package init(_ property: PropertyLookup, isAscending: Bool, kind: UInt8?) {
+    (self.property, self.isAscending, self.kind) = (property, isAscending, kind)
   }
 
-  /// Appends what a record has there; false where its bytes do not tell.
+  /// Appends what a record has there; false where its bytes do not tell, whatever was appended then.
   @inline(__always)
   fileprivate func append(
     _ record: FieldRecord, _ classes: RecordClasses, to bytes: inout OrderedBytes
@@ -278,9 +279,7 @@ package struct SortedField {
       if place.isNull {
         if !found.absentIsNull { return false }
         bytes.append(.null)
-      } else if isDate && place.tag != BodyTag.date {
-        return false
-      } else if !(try bytes.appendScalar(place)) {
+      } else if try !bytes.appendScalar(place) || !OrderedBytes.Kind.isOne(bytes[start], of: kind) {
         return false
       }
     }

@@ -5,23 +5,20 @@ class SortKey {
   let isAscending: Bool
   /// Whether the order of what stands in records is that of the property.
   let isOrderOfFields: Bool
-  /// Whether it is a date. Records may also hold dates as text or as numbers, and these are in no order with those stored as
-  /// dates.
-  let isDate: Bool
+  /// The kind of its values (`OrderedBytes.Kind`); nil where it is not known. Records may also hold dates as text or as numbers, and
+  /// numbers as text, and these are in no order with those stored as what they are.
+  let kind: UInt8?
 
   init(_ type: Any.Type, _ direction: SortDirection) {
     isAscending = direction == .ascending
     isOrderOfFields = FieldComparability.isOrdered(type)
-    isDate = FieldComparability.isDate(type)
+    kind = isOrderOfFields ? FieldComparability.orderedKind(type) : nil
   }
 
   /// Whether a stored value has its place among the others.
   func orders(_ value: FieldValue) -> Bool {
-    if !isDate { return true }
-    return switch value {
-    case .null, .date: true
-    default: false
-    }
+    if case .null = value { return true }
+    return OrderedBytes.Kind.isOne(OrderedBytes.kind(of: value), of: kind)
   }
 
   /// As it is written, for ``QueryPlan``.

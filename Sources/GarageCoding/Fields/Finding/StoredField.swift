@@ -57,11 +57,26 @@ package enum FieldComparability: Sendable {
     }
   }
 
-  /// Whether it is a date, or nil.
-  package static func isDate(_ type: Any.Type) -> Bool {
+  /// The kind of the values that an ordered type is written as (`OrderedBytes.Kind`): that of false for truth values. Nil where it
+  /// is not known.
+  package static func orderedKind(_ type: Any.Type) -> UInt8? {
     // To ask whether a type is an optional takes longer than all the rest.
-    if type == Int.self || type == String.self || type == Double.self { return false }
-    return TypeFacts.of(unwrapped(type)).object.kind == .date
+    if type == Int.self || type == Double.self { return OrderedBytes.Kind.number }
+    if type == String.self { return OrderedBytes.Kind.text }
+    let type = unwrapped(type)
+    switch TypeFacts.of(type).object.kind {
+    case .bool: return OrderedBytes.Kind.false
+    case .string: return OrderedBytes.Kind.text
+    case .date: return OrderedBytes.Kind.date
+    case .uuid: return OrderedBytes.Kind.uuid
+    case .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8, .uint16, .uint32,
+      .uint64, .uint128, .decimal:
+      return OrderedBytes.Kind.number
+    default:
+      func ofRawValue<T: RawRepresentable>(_ type: T.Type) -> Any.Type { T.RawValue.self }
+      guard isPlainEnum(type), let type = type as? any RawRepresentable.Type else { return nil }
+      return orderedKind(ofRawValue(type))
+    }
   }
 
   /// Whether it is stored as a number, a truth value, a date or bytes, or is an enum that has such raw values.

@@ -79,7 +79,7 @@ extension QueryRun {
         }
       order.append(
         QueryPlanner.Order(
-          field: field, isSameInSubclasses: isSame, isDate: query.sortKeys[index].isDate))
+          field: field, isSameInSubclasses: isSame, kind: query.sortKeys[index].kind))
     }
     guard let scan = planner.ordered(by: order, filter?.node) else { return nil }
     let isShort = query.maximumCount.map { $0 <= 10_000 } ?? false

@@ -54,7 +54,7 @@ extension Query {
       // later.
       if !isFound { return nil }
       if let field {
-        let order = QueryPlanner.Order(field: field, isSameInSubclasses: true, isDate: key.isDate)
+        let order = QueryPlanner.Order(field: field, isSameInSubclasses: true, kind: key.kind)
         scan = QueryPlanner(items: items, kindsAreUnknown: false).ordered(by: [order], nil)
       }
     }

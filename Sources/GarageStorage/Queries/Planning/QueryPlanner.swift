@@ -251,7 +251,8 @@ struct QueryPlanner {
   struct Order {
     let field: StoredField
     let isSameInSubclasses: Bool
-    let isDate: Bool
+    /// The kind of its values (`OrderedBytes.Kind`); nil where it is not known.
+    let kind: UInt8?
   }
 
   /// The stretches of an index that has the results of a query in its order; nil if no index has.
@@ -275,7 +276,7 @@ struct QueryPlanner {
       let (field, key) = (fixed + place, order[place])
       guard definition.components[field].path == key.field.path, key.isSameInSubclasses,
         !definition.components[field].ignoresCase, key.field.absentIsNull || !item.kinds.hasAbsent(in: field),
-        !key.isDate || item.kinds.hasOnlyDates(in: field)
+        item.kinds.hasOnly(key.kind, in: field)
       else { return nil }
     }
     var answered: Set<Int> = []

@@ -186,7 +186,7 @@ extension QueryRun {
     var fields: [SortedField] = []
     for (index, key) in query.sortKeys.enumerated() {
       guard let property = sortLookups[index] else { return [] }
-      fields.append(SortedField(property, isAscending: key.isAscending, isDate: key.isDate))
+      fields.append(SortedField(property, isAscending: key.isAscending, kind: key.kind))
     }
     return fields
   }
