@@ -17,7 +17,7 @@ struct FilterField {
   let absentIsNull: Bool
   /// As it was written.
   let text: () -> String
-  /// Whether the field stands in the same place in the records of all subclasses.
+  /// Whether the field stands in the same place in the records of all subclasses, and means the same where it is missing.
   let isSameInSubclasses: Bool
   /// Whether this is one of several tests that stand for one comparison as it was written.
   var isPart = false
@@ -48,7 +48,7 @@ final class RecordFilter<Root: Codable> {
         }
         return node(parts, of: comparison, isAlone: true)
       }
-      let isSame = subclasses.allSatisfy { comparison.field($0)?.path == field.path }
+      let isSame = subclasses.allSatisfy { field.isSame(as: comparison.field($0)) }
       return .field(
         FilterField(
           path: field.path, test: test, absentIsNull: field.absentIsNull,

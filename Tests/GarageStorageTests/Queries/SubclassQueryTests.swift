@@ -153,4 +153,48 @@ import Testing
     // Decided from bytes, but for what a class computes or reads in another form.
     #expect(try query.where(\.wheels == 4).explain().description.contains("decodes") == false, hint)
   }
+
+  /// Has a default for what its superclass leaves nil.
+  final class Scooter: Vehicle {
+    override init(_ id: Int, _ random: inout SeededGenerator) { super.init(id, &random) }
+    required init(from decoder: any Decoder) throws {
+      try super.init(from: decoder)
+      wheels = wheels ?? 3
+    }
+  }
+
+  /// What an index has as nil is the default in objects of such a subclass.
+  @Test(arguments: Backend.allCases, [false, true])
+  func defaultsOfSubclasses(_ backend: Backend, isIndexed: Bool) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    let place = try Place(backend)
+    let garage = try Garage(place.open(), types: [Scooter.self], hidesIdentifiers: backend.isSealed)
+    for id in 0..<80 {
+      if id % 2 == 0 {
+        try garage.park(Vehicle(id, &random))
+      } else {
+        try garage.park(Scooter(id, &random))
+      }
+    }
+    if !isIndexed {
+      for index in try garage.indexes(of: Vehicle.self) { try garage.dropIndex(index.name, of: Vehicle.self) }
+    }
+    let all = try garage.retrieveAll(Vehicle.self)
+    let query = garage.query(Vehicle.self)
+    func expect(_ condition: Condition<Vehicle>, _ holds: (Vehicle) -> Bool) throws {
+      let wanted = Set(all.filter(holds).map(\.id))
+      #expect(try Set(query.where(condition).retrieveAll().map(\.id)) == wanted, "\(condition), seed \(seed)")
+      #expect(try query.where(condition).count() == wanted.count, "\(condition), seed \(seed)")
+    }
+    try expect(\.wheels == nil) { $0.wheels == nil }
+    try expect(\.wheels != nil) { $0.wheels != nil }
+    try expect(\.wheels == 3) { $0.wheels == 3 }
+    try expect(\.wheels == .oneOf([nil, 4])) { $0.wheels == nil || $0.wheels == 4 }
+    try expect(!(\.wheels > 2)) { !($0.wheels.map { $0 > 2 } ?? false) }
+    let wheels = all.map { $0.wheels ?? 0 }.sorted()
+    #expect(
+      try query.sorted(by: \.wheels).limit(60).values(\.wheels).map { $0 ?? 0 } == Array(wheels.prefix(60)))
+    #expect(try query.max(\.wheels) == all.compactMap(\.wheels).max())
+  }
 }

@@ -14,6 +14,12 @@ package struct StoredField: Sendable {
     self.absentIsNull = absentIsNull
   }
 
+  /// Whether the field of a subclass stands in the same place, and means the same where it is missing: a subclass may have a
+  /// default for what its superclass leaves nil.
+  package func isSame(as other: StoredField?) -> Bool {
+    other.map { $0.path == path && $0.absentIsNull == absentIsNull } ?? false
+  }
+
   /// Nil where only objects can be compared.
   package var comparable: StoredField? { readsUnknownCases ? nil : self }
 }

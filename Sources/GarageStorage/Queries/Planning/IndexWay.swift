@@ -75,7 +75,7 @@ extension QueryRun {
       let isSame =
         try subclasses.isEmpty
         || access.makingUp(Root.self, facts, subclasses: subclasses) {
-          subclasses.allSatisfy { query.sortKeys[index].field($0)?.path == field.path }
+          subclasses.allSatisfy { field.isSame(as: query.sortKeys[index].field($0)) }
         }
       order.append(
         QueryPlanner.Order(
