@@ -62,7 +62,7 @@ extension FieldSearch {
   ///
   /// - Parameter agrees: gets an object, and what stands there; nil where nothing does.
   private func isDenied(at path: [String], unless agrees: (Root, RecordValue?) -> Bool) -> Bool {
-    // An index needs the field, whatever objects say.
+    // An index needs the field, whatever objects make of it.
     if !ProbeContext.current.usesSurveys || holdsReferences(Value.self) { return false }
     // It is asked for each property, and must not take longer than finding the field.
     return storedObjects(5_000).contains { object, record in

@@ -10,7 +10,8 @@ extension StoredField {
 
   /// Finds the field of a property that is to be indexed, or of the only scalar in it; nil where none is known to be the one.
   ///
-  /// An index needs the field. So values of which the type makes something else are made up, too, if need be.
+  /// An index needs the field. So values of which the type makes something else are made up, too, if need be. Queries ask objects
+  /// if some that are stored make something else of the field.
   package static func ofIndexed<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>
   ) -> StoredField? {
@@ -19,7 +20,11 @@ extension StoredField {
     var context = ProbeContext.current
     context.usesSurveys = false
     forgetMissing(in: Root.self)
-    return context.run(find)
+    let found = context.run(find)
+    let search = FieldSearch(keyPath, in: Root.self)
+    FoundField.forgetDenied(
+      FoundField(root: ObjectIdentifier(Root.self), keyPath: keyPath), by: search.isDenied)
+    return found
   }
 
   /// The same in the records of a subclass.
@@ -129,6 +134,13 @@ private struct FoundField: Hashable {
     var fields: [FoundField: StoredField?] = [:]
   }
   static let known = Mutex(Table())
+
+  /// Notes that only objects tell what a property is, if stored ones deny the field that is known.
+  static func forgetDenied(_ key: FoundField, by isDenied: (StoredField) -> Bool) {
+    guard let field = known.withLock({ $0.fields[key] }) ?? nil, isDenied(field) else { return }
+    known.withLock { $0.fields[key] = .some(nil) }
+    RecentField.forgetAll()
+  }
 }
 
 /// A field that was asked for not long ago. The address of its key path gives it its place, because to hash a key path takes

@@ -154,6 +154,61 @@ import Testing
     try expectAll(NumberRule.self, backend)
   }
 
+  /// Has an index of what stands under another key in few objects, which its first objects show.
+  fileprivate struct Crate: Codable, Identifiable, Equatable, Indexed {
+    static var indexes: [Index<Crate>] { [Index(\.left), Index(\.name)] }
+    var id: Int
+    var kind: String
+    var left: Int
+    var right: Int
+    var name: String
+
+    private enum CodingKeys: CodingKey { case id, kind, left, right, name }
+
+    init(_ number: Int) {
+      (id, kind) = (number, number % 3 == 1 ? "swapped" : "usual")
+      (left, right, name) = (number % 4, number % 5 + 10, "name \(number % 4)")
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      id = try container.decode(Int.self, forKey: .id)
+      kind = try container.decode(String.self, forKey: .kind)
+      let isSwapped = kind == "swapped"
+      left = try container.decode(Int.self, forKey: isSwapped ? .right : .left)
+      right = try container.decode(Int.self, forKey: isSwapped ? .left : .right)
+      name = try container.decode(String.self, forKey: .name)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      let isSwapped = kind == "swapped"
+      try container.encode(id, forKey: .id)
+      try container.encode(kind, forKey: .kind)
+      try container.encode(left, forKey: isSwapped ? .right : .left)
+      try container.encode(right, forKey: isSwapped ? .left : .right)
+      try container.encode(name, forKey: .name)
+    }
+  }
+
+  /// Such an index stays unused.
+  @Test(arguments: Backend.engines.filter { !$0.isSealed })
+  func indexIsUnused(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let crates = (0..<60).map { Crate($0) }
+    try garage.parkAll(crates)
+    let query = garage.query(Crate.self)
+    #expect(try query.where(\.left == 1).retrieveAll() == crates.filter { $0.left == 1 })
+    #expect(try query.where(\.left < 2).count() == crates.count { $0.left < 2 })
+    #expect(try query.where(\.right >= 12).count() == crates.count { $0.right >= 12 })
+    #expect(
+      try query.sorted(by: \.left).limit(20).values(\.left) == Array(crates.map(\.left).sorted().prefix(20)))
+    #expect(try query.sum(\.left) == crates.map(\.left).reduce(0, +))
+    #expect(try query.countByValue(\.left) == [0: 15, 1: 15, 2: 15, 3: 15])
+    #expect(try query.where(\.left == 1).explain().indexes.isEmpty)
+    #expect(try query.where(\.name == "name 1").explain().indexes == ["name"])
+  }
+
   /// An index has one field: where that is not the property's in all objects, there is none.
   @Test(arguments: Backend.engines.filter { !$0.isSealed })
   func indexIsRefused(_ backend: Backend) throws {
