@@ -82,10 +82,35 @@ extension RecordValue {
     case (.wideInteger(let value), let type as any FixedWidthInteger.Type): return integer(value, as: type)
     case (.unsignedInteger(let value), let type as any FixedWidthInteger.Type):
       return integer(value, as: type)
-    case (.string, _), (.integer, _): return plainCase(of: type)
+    case (.double, _), (.float, _), (.decimal, _), (.wideInteger, _), (.unsignedInteger, _):
+      return behindMarks.otherNumber(as: type)
+    case (.integer, _): return behindMarks.otherNumber(as: type) ?? plainCase(of: type)
+    case (.string, _): return plainCase(of: type)
     default: return nil
     }
   }
+
+  /// A number in another form than its own, in which decoders read it, too; nil where the type has no such number.
+  private func otherNumber(as type: Any.Type) -> Any? {
+    switch (self, type) {
+    case (_, is Double.Type): return doubleValue
+    case (_, is Float.Type):
+      guard let number = doubleValue else { return nil }
+      let float = Float(number)
+      return float.isInfinite && number.isFinite ? nil : float
+    case (.integer(let value), is Decimal.Type): return Decimal(value)
+    case (.double, is Decimal.Type), (.float, is Decimal.Type):
+      // Foundation ends the process where it is infinite.
+      guard let number = doubleValue, !number.isInfinite else { return nil }
+      let decimal = Decimal(number)
+      return decimal.isNaN && !number.isNaN ? nil : decimal
+    case (.double(let value), let type as any FixedWidthInteger.Type): return exactly(value, as: type)
+    case (.float(let value), let type as any FixedWidthInteger.Type): return exactly(Double(value), as: type)
+    default: return nil
+    }
+  }
+
+  private func exactly<N: FixedWidthInteger>(_ value: Double, as type: N.Type) -> Any? { N(exactly: value) }
 
   private func integer<N: FixedWidthInteger>(_ value: some FixedWidthInteger, as type: N.Type) -> Any? {
     N(exactly: value)
