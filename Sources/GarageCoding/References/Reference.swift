@@ -209,6 +209,7 @@ extension ValueDecoder {
   func readOwn<R>(_ body: (DecoderPointer) throws -> R) throws -> R {
     try request { state in
       state.cursor = state.frame.start
+      if state.frame.kind != .value { return try state.readingWhole { try body(state) } }
       return try body(state)
     }
   }

@@ -74,6 +74,30 @@ private struct SpyNest: Codable, Equatable {
 }
 enum Payload2: Codable, Equatable { case one(PathSpy), two(a: Int) }
 
+/// Reads a tag by its key, and then the whole value as what the tag says.
+private struct Tagged: Codable {
+  var path = ""
+  init() {}
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: K.self)
+    _ = try container.decode(String.self, forKey: .a)
+    path = try decoder.singleValueContainer().decode(Content.self).path + " & " + text(container.codingPath)
+    _ = try container.decode(Int.self, forKey: .b)
+    path += " & " + (try decoder.singleValueContainer().decode(Content.self).path)
+  }
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: K.self)
+    try container.encode("tag", forKey: .a)
+    try container.encode(1, forKey: .b)
+  }
+
+  struct Content: Codable {
+    var path: String
+    init(from decoder: any Decoder) throws { path = text(decoder.codingPath) }
+    func encode(to encoder: any Encoder) throws {}
+  }
+}
+
 // MARK: - What was stored, and what is asked for
 
 private struct Stored: Codable {
@@ -135,6 +159,13 @@ private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type:
       }
       #expect(ours.found.count == 14)
     }
+  }
+
+  /// The field that was read before is no step on the way.
+  @Test func pathsBehindATagAreJSONs() throws {
+    let json = try JSON.copy(Holder(Tagged())), ours = try roundTrip(Holder(Tagged()))
+    #expect(ours.all.map(\.path) == json.all.map(\.path))
+    #expect(ours.value.path == "value & value & value")
   }
 
   static let askers: [Asker] = [
@@ -200,6 +231,26 @@ private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type:
     },
     Asker(name: "unkeyed of a map") { _ = try $0.unkeyedContainer() },
     Asker(name: "single String of a map") { _ = try $0.singleValueContainer().decode(String.self) },
+    Asker(name: "whole value as a number behind a key") { decoder in
+      _ = try decoder.container(keyedBy: Stored.Keys.self).decode(Int.self, forKey: .number)
+      _ = try decoder.singleValueContainer().decode(Int.self)
+    },
+    Asker(name: "whole value as another type behind a key") { decoder in
+      _ = try decoder.container(keyedBy: Stored.Keys.self).decode(Int.self, forKey: .number)
+      _ = try decoder.singleValueContainer().decode(Other.self)
+    },
+    Asker(name: "whole array behind an element") { decoder in
+      let points = try decoder.container(keyedBy: Stored.Keys.self).superDecoder(forKey: .points)
+      var list = try points.unkeyedContainer()
+      _ = try list.decode(Point.self)
+      _ = try points.singleValueContainer().decode([Int].self)
+    },
+    Asker(name: "whole array as a map behind an element") { decoder in
+      let points = try decoder.container(keyedBy: Stored.Keys.self).superDecoder(forKey: .points)
+      var list = try points.unkeyedContainer()
+      _ = try list.decode(Point.self)
+      _ = try points.singleValueContainer().decode(Third.self)
+    },
     Asker(name: "super decoder's child") { decoder in
       let other = try decoder.container(keyedBy: Stored.Keys.self).superDecoder(forKey: .nested)
       _ = try other.container(keyedBy: Stored.Keys.self).decode(Int.self, forKey: .points)

@@ -9,7 +9,7 @@ struct SingleValueReader: SingleValueDecodingContainer {
   private func read<R>(_ body: () throws -> R) throws -> R {
     try state.resume(serial)
     state.cursor = state.frame.start
-    if state.frame.end != state.frame.valueEnd { return try state.readingWhole(body) }
+    if state.frame.kind != .value { return try state.readingWhole(body) }
     return try body()
   }
 
@@ -36,20 +36,20 @@ struct SingleValueReader: SingleValueDecodingContainer {
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
     try state.resume(serial)
     state.cursor = state.frame.start
-    if state.frame.end != state.frame.valueEnd { return try state.readingWhole { try state.readAny(type) } }
+    if state.frame.kind != .value { return try state.readingWhole { try state.readAny(type) } }
     return try state.readAny(type)
   }
 }
 
 extension DecoderPointer {
   /// Reads the whole value of the current frame after its fields or elements have begun to be read. These may stand, and end,
-  /// somewhere else.
+  /// somewhere else, and the one that was read last is no step on the way to what is read now.
   @inline(never)
-  fileprivate func readingWhole<R>(_ body: () throws -> R) throws -> R {
+  func readingWhole<R>(_ body: () throws -> R) throws -> R {
     let place = framePlace
-    let end = place.pointee.end
-    place.pointee.end = place.pointee.valueEnd
-    defer { place.pointee.end = end }
+    let (end, current) = (place.pointee.end, place.pointee.current)
+    (place.pointee.end, place.pointee.current) = (place.pointee.valueEnd, -1)
+    defer { (place.pointee.end, place.pointee.current) = (end, current) }
     return try body()
   }
 }
