@@ -122,7 +122,8 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
   }
 
   private static func readNumbers(from state: DecoderPointer) throws -> Bool {
-    try readEntries(from: state) { text, key in
+    state.frame.keys = state.boxes.keys(DictionaryKey.self)
+    return try readEntries(from: state) { text, key in
       // A key that is no number is an error, which the dictionary's own code throws.
       guard let number = try state.number(text) else { return false }
       key.initialize(to: Reinterpretation.same(number, as: Key.self))
@@ -133,7 +134,8 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
   private static func readRepresented<R: CodingKeyRepresentable>(
     from state: DecoderPointer, _: R.Type
   ) throws -> Bool {
-    try readEntries(from: state) { text, place in
+    state.frame.keys = state.boxes.keys(DictionaryKey.self)
+    return try readEntries(from: state) { text, place in
       guard let key = R(codingKey: DictionaryKey(stringValue: try state.string(text))) else { return false }
       place.initialize(to: Reinterpretation.same(key, as: Key.self))
       return true

@@ -80,13 +80,13 @@ extension DecoderPointer {
       let keys = frame.pointee.keys
       if current < frame.pointee.shapedCount, let shape = frame.pointee.shape?.object {
         let text = shape.keys[current]
-        return keys?.notedKey(text) ?? PathKey(stringValue: text)
+        return keys?.pathKey(text) ?? PathKey(stringValue: text)
       }
       var at = step.currentKey
       guard let key = try? BodyScanner.readKey(base, &at, end: frame.pointee.end) else { return nil }
       let text = String(
         decoding: UnsafeRawBufferPointer(start: base + key.lowerBound, count: key.count), as: UTF8.self)
-      return keys?.notedKey(text) ?? PathKey(stringValue: text)
+      return keys?.pathKey(text) ?? PathKey(stringValue: text)
     }
   }
 }

@@ -56,6 +56,8 @@ extension DecoderPointer {
       }
       return try findNew(key, discriminator, keys)
     }
+    // For coding paths.
+    if frame.keys != keys { frame.keys = keys }
     return try findText(key.stringValue)
   }
 

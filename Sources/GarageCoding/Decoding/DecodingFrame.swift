@@ -29,8 +29,8 @@ struct DecodingFrame {
   /// The shape of a map, and the number of its fields. Entries follow them, up to `end`.
   var shape: Permanent<Shape>?
   var shapedCount = 0
-  /// The positions of the keys of one key type among the fields of the shape. Each look-up checks the key type, because a
-  /// superclass reads from the same map with another one.
+  /// The key type that was asked for last, which is checked at each look-up: a superclass has another. If one byte tells its
+  /// keys apart, `fields` are those of its keys.
   var keys: KeyTablePointer?
   var fields: FieldMap?
   /// The field or element that begins at `nextOffset`; -1 if that is not known, as after an error.

@@ -5,7 +5,11 @@ final class KeyTable {
   /// The keys met so far, by discriminator.
   @exclusivity(unchecked) private(set) var keys: [(any CodingKey)?]
 
-  private init(isByte: Bool) {
+  /// The key type.
+  let type: any CodingKey.Type
+
+  private init(_ type: any CodingKey.Type, isByte: Bool) {
+    self.type = type
     keys = isByte ? Array(repeating: nil, count: 256) : []
     texts = isByte ? Array(repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: 256) : []
   }
@@ -14,7 +18,7 @@ final class KeyTable {
   static func make<Key: CodingKey>(_: Key.Type) -> KeyTablePointer {
     let isByte = MemoryLayout<Key>.size <= 1 && isEnum(Key.self)
     return KeyTablePointer(
-      keeping: KeyTableHead(isByte: isByte, table: Permanent(keeping: KeyTable(isByte: isByte))))
+      keeping: KeyTableHead(isByte: isByte, table: Permanent(keeping: KeyTable(Key.self, isByte: isByte))))
   }
 
   private static func isEnum(_ type: Any.Type) -> Bool { TypeAddress(type).kindWord == 0x201 }

@@ -108,6 +108,10 @@ struct ContainerBoxes {
     return container
   }
 
+  /// What is known of a key type.
+  @inline(__always)
+  func keys<Key: CodingKey>(_ type: Key.Type) -> KeyTablePointer { slot(type).pointee.keys }
+
   /// A box that nobody holds. Not inlined: if the optimizer sees how the box is used, it takes the box's reference before the
   /// check, and then no box ever counts as unused.
   @inline(never)

@@ -98,6 +98,59 @@ private struct Tagged: Codable {
   }
 }
 
+/// A key that is a number as well as a text.
+private struct CountedKey: CodingKey {
+  var number: Int
+  var stringValue: String { "n\(number)" }
+  var intValue: Int? { number }
+  init(_ number: Int) { self.number = number }
+  init?(intValue: Int) { self.init(intValue) }
+  init?(stringValue: String) {
+    guard stringValue.first == "n", let number = Int(stringValue.dropFirst()) else { return nil }
+    self.init(number)
+  }
+}
+
+/// The paths to its values, as the values and errors about them find them: with the numbers and the types of the keys.
+private struct KeysOfPaths: Codable, Equatable {
+  var found: [String] = []
+  init() {}
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CountedKey.self)
+    found.append(try container.decode(Value.self, forKey: CountedKey(3)).path)
+    found.append(try container.decode([Int: Value].self, forKey: CountedKey(4))[-7]?.path ?? "none")
+    found.append(try container.decode([String: Value].self, forKey: CountedKey(5))["eight"]?.path ?? "none")
+    do { _ = try container.decode(Int.self, forKey: CountedKey(3)) } catch DecodingError.typeMismatch(
+      _, let context)
+    {
+      found.append(KeysOfPaths.text(context.codingPath))
+    }
+    do { _ = try container.decode([Int: Bool].self, forKey: CountedKey(4)) } catch DecodingError.typeMismatch(
+      _, let context)
+    {
+      found.append(KeysOfPaths.text(context.codingPath))
+    }
+  }
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CountedKey.self)
+    try container.encode(Value(), forKey: CountedKey(3))
+    try container.encode([-7: Value()], forKey: CountedKey(4))
+    try container.encode(["eight": Value()], forKey: CountedKey(5))
+  }
+
+  static func text(_ path: [any CodingKey]) -> String {
+    path.map { "\($0.stringValue) \($0.intValue.map(String.init) ?? "nil") \($0 is CountedKey)" }
+      .joined(separator: ", ")
+  }
+
+  struct Value: Codable {
+    var path = ""
+    init() {}
+    init(from decoder: any Decoder) throws { path = KeysOfPaths.text(decoder.codingPath) }
+    func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: K.self) }
+  }
+}
+
 // MARK: - What was stored, and what is asked for
 
 private struct Stored: Codable {
@@ -166,6 +219,14 @@ private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type:
     let json = try JSON.copy(Holder(Tagged())), ours = try roundTrip(Holder(Tagged()))
     #expect(ours.all.map(\.path) == json.all.map(\.path))
     #expect(ours.value.path == "value & value & value")
+  }
+
+  /// Keys are not only told by their texts.
+  @Test func keysOfPathsAreJSONs() throws {
+    let json = try JSON.copy(Owner(KeysOfPaths())).value, ours = try copy(KeysOfPaths())
+    #expect(ours == json)
+    #expect(ours.found.count == 5)
+    #expect(ours.found.first == "value nil false, n3 3 true")
   }
 
   static let askers: [Asker] = [

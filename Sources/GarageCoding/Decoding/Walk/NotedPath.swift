@@ -85,7 +85,7 @@ struct NotedPaths {
       switch place.step {
       case .field(let shape, let table, let field):
         let text = shape.object.keys[field]
-        keys.append(table?.notedKey(text) ?? PathKey(stringValue: text))
+        keys.append(table?.pathKey(text) ?? PathKey(stringValue: text))
       case .element(let index): keys.append(PathKey(intValue: index))
       case .key(let key): keys.append(key)
       }

@@ -27,10 +27,10 @@ struct KeyTablePointer: Equatable {
 
   var table: KeyTable { address.pointee.table.object }
 
-  /// The key with this text; nil if none was noted.
-  func notedKey(_ text: String) -> (any CodingKey)? {
+  /// The key with this text, as coding paths name it; nil if the type has none.
+  func pathKey(_ text: String) -> (any CodingKey)? {
     let discriminator = discriminator(of: text)
-    return discriminator < 0 ? nil : address.pointee.table.with { $0.keys[discriminator] }
+    return discriminator < 0 ? table.type.init(stringValue: text) : table.keys[discriminator]
   }
 
   /// The discriminator of the key with this text; -1 if no such key was noted.
