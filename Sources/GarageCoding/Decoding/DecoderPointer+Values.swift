@@ -128,11 +128,15 @@ extension DecoderPointer {
   /// Reads a type around a `Reference`, such as a property wrapper, by its own code, which asks for the `Reference`: the object
   /// is not fetched, and need not be there. Nil, and nothing is read, where that code asks for something else, because a value
   /// that is now part of its owner may have been referred to before.
+  ///
+  /// - Throws: what that code throws after it has read the `Reference`: whether the object is there has nothing to do with that.
   @inline(never)
   private func readAroundLazy<T: Decodable>(_ type: T.Type) throws -> T? {
     let start = cursor
+    lastReference = -1
     do { return try readByOwnCode(type) } catch {
       if let failure { throw failure }
+      if lastReference == start { throw error }
       cursor = start
       return nil
     }

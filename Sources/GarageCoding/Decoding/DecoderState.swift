@@ -4,6 +4,8 @@ struct DecoderState {
   var base: UnsafeRawPointer
   /// Where the next value is read.
   var cursor = 0
+  /// Where the value began that was read last as a `Reference`.
+  var lastReference = -1
   var input = DecodingInput()
   var record = RecordContext()
   var lastSerial: UInt64 = 0

@@ -129,6 +129,7 @@ extension Reference: GraphCodable, GraphDecodable {
       self = try Reference.read(state)
     } else {
       // The usual case, with nothing in its way.
+      state.lastReference = state.cursor
       let identity = state.identity(ofReference: try state.readReferenceIndex())
       if !state.walk.inlineTargets.lendsNone, let target = state.walk.inlineTargets.lent(identity) {
         name = .inline(target)

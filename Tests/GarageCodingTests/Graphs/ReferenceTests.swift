@@ -304,6 +304,37 @@ private struct Root<P: Position>: Codable, Identifiable {
     #expect(try version([Names(before: name, item: [holder([near])], after: name)]) == (1, 3))
   }
 
+  /// What a type around a reference refuses is told whether or not the object is there, and makes no optional nil.
+  @Test(arguments: [true, false])
+  func refusalsAreTold(isThere: Bool) throws {
+    struct Refusal: Error {}
+    struct Checked: Codable {
+      var node: Reference<Node>
+      init(_ id: String) { node = Reference(Node.self, identifier: id) }
+      init(from decoder: any Decoder) throws {
+        node = try decoder.singleValueContainer().decode(Reference<Node>.self)
+        throw Refusal()
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(node)
+      }
+    }
+    struct CheckedOnce: Codable, Identifiable { var id = 1, checked = Checked("n") }
+    struct CheckedOptional: Codable, Identifiable { var id = 1, checked: Checked? = Checked("n") }
+    struct CheckedElements: Codable, Identifiable { var id = 1, checked: [Checked?] = [nil, Checked("n")] }
+    func check<T: Codable & Identifiable>(_ value: T) throws {
+      let graph = try GraphEncoder().encode([value])
+      let source = DictionarySource()
+      source.add(graph)
+      if isThere { source.add(try GraphEncoder().encode([Node("n")])) }
+      #expect(throws: Refusal.self) { try decode(T.self, graph.roots[0], from: source) }
+    }
+    try check(CheckedOnce())
+    try check(CheckedOptional())
+    try check(CheckedElements())
+  }
+
   @Test func rootsAreNamedOnce() throws {
     let node = Node("n")
     #expect(try GraphEncoder().encode([node, Node("m"), node]).roots.count == 2)

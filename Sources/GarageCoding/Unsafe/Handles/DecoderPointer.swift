@@ -22,6 +22,12 @@ extension DecoderPointer {
     @inline(__always) nonmutating set { address.pointee.cursor = newValue }
   }
 
+  /// Where the value began that was read last as a `Reference`.
+  var lastReference: Int {
+    @inline(__always) get { address.pointee.lastReference }
+    @inline(__always) nonmutating set { address.pointee.lastReference = newValue }
+  }
+
   /// The frame that is being read, and the offsets of the fields of the open maps.
   var input: DecodingInput {
     @inline(__always) unsafeAddress { .place(of: &address.pointee.input) }
