@@ -1,6 +1,8 @@
 extension DecoderPointer {
   /// Begins reading the current frame's value as an array, from its first element.
-  func requestArray() throws {
+  ///
+  /// - Parameter isLook: as in ``requestMap(isLook:)``.
+  func requestArray(isLook: Bool = false) throws {
     guard frame.kind != .map else { throw mismatchOfFrame([Any].self) }
     if frame.kind == .array { return }
     if let header = try ContainerHeader.read(
@@ -8,13 +10,12 @@ extension DecoderPointer {
     {
       return try openArray(header)
     }
-    if try openArrayElsewhere(frame.start..<frame.end) { return }
+    if try openArrayElsewhere(contentOfFrame(isLook: isLook)..<frame.end) { return }
     if let target = try targetOfFrame(), try openArrayElsewhere(target) { return }
     throw mismatchOfFrame([Any].self)
   }
 
-  /// Opens an array that is packed, has a sync status before it, although its type has none (any more), or stands elsewhere.
-  /// False where there is none.
+  /// Opens an array that is packed, has something before it, or stands elsewhere. False where there is none.
   private func openArrayElsewhere(_ value: Range<Int>) throws -> Bool {
     let end = value.upperBound
     let start = InlinePrefix.skipSyncStatus(base, value.lowerBound, end: end)

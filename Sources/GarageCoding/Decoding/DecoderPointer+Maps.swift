@@ -3,14 +3,16 @@
 
 extension DecoderPointer {
   /// Begins reading the current frame's value as a map, or goes on with it from the start.
-  func requestMap() throws {
+  ///
+  /// - Parameter isLook: whether the value is looked at from outside, by who asked for a nested container.
+  func requestMap(isLook: Bool = false) throws {
     let before = frame
     if before.kind == .map { return }
     if before.kind == .array { throw mismatchOfFrame([String: Any].self) }
     guard
       let header = try ContainerHeader.read(
         base, before.start, end: before.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
-        ?? mapElsewhere()
+        ?? mapElsewhere(isLook: isLook)
     else { throw mismatchOfFrame([String: Any].self) }
     frame.kind = .map
     frame.end = header.end
@@ -30,11 +32,10 @@ extension DecoderPointer {
     }
   }
 
-  /// The header of a map that has a sync status before it although its type has none (any more), or the header of the object that
-  /// a reference here leads to.
+  /// The header of a map with something before it, or of the object that a reference here leads to.
   @inline(never)
-  private func mapElsewhere() throws -> ContainerHeader? {
-    var (start, end) = (InlinePrefix.skipSyncStatus(base, frame.start, end: frame.end), frame.end)
+  private func mapElsewhere(isLook: Bool) throws -> ContainerHeader? {
+    var (start, end) = (try contentOfFrame(isLook: isLook), frame.end)
     if start == frame.start {
       guard let target = try targetOfFrame() else { return nil }
       (start, end) = (target.lowerBound, target.upperBound)

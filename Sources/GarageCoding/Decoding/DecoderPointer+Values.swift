@@ -7,7 +7,7 @@ extension DecoderPointer {
   func readAny<T: Decodable>(_ type: T.Type) throws -> T {
     let (facts, kind) = types.facts(of: T.self)
     if kind.isScalar || kind == .own { return try readSpecial(type, kind) }
-    if kind.mayStandUnwrapped, cursor != record.wrappedOffset, try !isMarked() {
+    if kind.mayStandUnwrapped, cursor != record.wrappedOffset, try !isMarkedOrVersioned() {
       return try kind == .codable ? readByOwnCode(type) : readCollection(type, facts)
     }
     if kind == .reference, try isReference() { return try readObject(type, facts, kind) }
@@ -26,7 +26,7 @@ extension DecoderPointer {
       return object
     }
     if kind == .reference, let object = try readForeign(type, facts) { return object }
-    return try kind == .codable ? readByOwnCode(type) : readUnwrapped(type, facts)
+    return try kind == .codable ? readAroundVersion(type) : readUnwrapped(type, facts)
   }
 
   /// Whether the value at the cursor is one of that type, and no reference to a record that may be gone.
@@ -62,7 +62,8 @@ extension DecoderPointer {
         return object
       }
       if kind == .reference, let object = try findForeign(type, facts) { return object }
-      return try kind == .codable ? readByOwnCode(type) : readUnwrapped(type, facts)
+      if kind != .codable { return try readUnwrapped(type, facts) }
+      return try tag() == BodyTag.versioned ? readAroundVersion(type) : readByOwnCode(type)
     case .prefixed where try isMarked(): return try findMarked(type, facts, kind)
     default: return try readSpecial(type, kind)
     }
@@ -103,7 +104,10 @@ extension DecoderPointer {
   /// A type without a status either had one once, or is a type around the object that has the status.
   private func readWithSyncStatus<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
     let known = facts.object
-    guard known.isSyncable else { return try readUnwrapped(type, facts) }
+    guard known.isSyncable else {
+      return try known.kind == .codable && known.decodableCollection == nil
+        ? readAroundVersion(type) : readUnwrapped(type, facts)
+    }
     let (status, content) = try InlinePrefix.readSyncStatus(base, cursor, end: frame.end)
     cursor = content
     var value = try readUnwrapped(type, facts)
@@ -229,6 +233,7 @@ extension DecoderPointer {
   func readRoot<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
     switch kind {
     case .elements, .unordered: try readCollection(type, types.facts(of: T.self).0)
+    case .codable where try tag() == BodyTag.versioned: try readAroundVersion(type)
     case .codable, .prefixed, .reference, .interned: try readByOwnCode(type)
     case .own: try readOwn(type)
     default: try readSpecial(type, kind)
@@ -303,6 +308,14 @@ extension DecoderPointer {
     let tag = try tag()
     return tag >= BodyTag.smallReference
       || tag &- BodyTag.reference8 <= BodyTag.syncStatus - BodyTag.reference8
+  }
+
+  /// The same, or with the version of a type: the next first byte, 1E.
+  @inline(__always)
+  private func isMarkedOrVersioned() throws -> Bool {
+    let tag = try tag()
+    return tag >= BodyTag.smallReference
+      || tag &- BodyTag.reference8 <= BodyTag.versioned - BodyTag.reference8
   }
 
   private func isMap() throws -> Bool {

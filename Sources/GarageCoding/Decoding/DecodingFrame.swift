@@ -6,12 +6,16 @@ struct DecodingFrame {
   enum Elsewhere: UInt8 { case unknown, nothing, something }
   /// Whether the keys of all entries of a map are in composed form (NFC).
   enum Composition: UInt8 { case unknown, composed, other }
+  /// Whether a container may be given of a value behind the version of its type, whether one was, and whether the value was then
+  /// read as one of such a type.
+  enum Look: UInt8 { case refused, allowed, taken, settled }
 
   /// The number that containers know their frame by. Frames that are opened later have larger ones.
   var serial: UInt64 = 0
   var kind = Kind.value
   var elsewhere = Elsewhere.unknown
   var composition = Composition.unknown
+  var look = Look.refused
   /// Whether the frame is that of a nested container, which user code asked for, and not that of a value that is being decoded.
   var isNested = false
   /// The place of the frame among the open ones, and the nesting depth of its value.

@@ -14,6 +14,7 @@ extension DecoderPointer {
       (version, cursor) = try InlinePrefix.readVersion(base, cursor, end: end)
     }
     guard let evolution = facts.evolution else { return try readByOwnCode(type) }
+    settleLook(at: start)
     let value = try evolving(evolution, facts, version, pathCount: childPathCount) { try readByOwnCode(type) }
     cursor = end
     return value

@@ -46,6 +46,80 @@ private struct NewerHeight: Evolving {
   static var version: Int { 300 }
 }
 
+private struct DiscBefore: Evolving {
+  var kind = "disc", diameter = 8
+  static var version: Int { 1 }
+}
+private struct Disc: Evolving, Equatable {
+  var kind = "disc", radius = 1
+  static var version: Int { 2 }
+  static func upgrade(_ record: inout RecordValue, from version: Int) throws {
+    if let diameter = record.remove("diameter")?.integerValue {
+      record["radius"] = RecordValue(integer: diameter / 2)
+    }
+  }
+}
+private struct Bar: Evolving, Equatable {
+  var kind = "bar", length = 5
+  static var version: Int { 1 }
+}
+private enum DrawnKeys: String, CodingKey { case kind }
+
+/// Values of types with versions, told apart by a key that both have.
+private enum Drawn: Codable, Equatable {
+  case disc(Disc), bar(Bar)
+
+  init(from decoder: any Decoder) throws {
+    let kind = try decoder.container(keyedBy: DrawnKeys.self).decode(String.self, forKey: .kind)
+    let container = try decoder.singleValueContainer()
+    self = kind == "disc" ? .disc(try container.decode(Disc.self)) : .bar(try container.decode(Bar.self))
+  }
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .disc(let disc): try container.encode(disc)
+    case .bar(let bar): try container.encode(bar)
+    }
+  }
+}
+
+/// Looks at one, and decodes it as an optional of the enum, which looks again.
+private struct Framed: Codable, Equatable {
+  var kind: String
+  var drawn: Drawn?
+
+  init(_ drawn: Drawn, _ kind: String) { (self.drawn, self.kind) = (drawn, kind) }
+  init(from decoder: any Decoder) throws {
+    kind = try decoder.container(keyedBy: DrawnKeys.self).decode(String.self, forKey: .kind)
+    drawn = try decoder.singleValueContainer().decode(Drawn?.self)
+  }
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(drawn)
+  }
+}
+
+/// The same, told apart by who holds them.
+private struct Gallery: Codable, Equatable {
+  var items: [Drawn]
+
+  init(_ items: [Drawn]) { self.items = items }
+  init(from decoder: any Decoder) throws {
+    items = []
+    var list = try decoder.unkeyedContainer()
+    while !list.isAtEnd {
+      var ahead = list
+      let look = try ahead.nestedContainer(keyedBy: DrawnKeys.self)
+      let isDisc = try look.decode(String.self, forKey: .kind) == "disc"
+      items.append(isDisc ? .disc(try list.decode(Disc.self)) : .bar(try list.decode(Bar.self)))
+    }
+  }
+  func encode(to encoder: any Encoder) throws {
+    var list = encoder.unkeyedContainer()
+    for item in items { try list.encode(item) }
+  }
+}
+
 private final class Team: Codable, Identifiable, Equatable {
   let id: Int
   init(_ id: Int) { self.id = id }
@@ -97,6 +171,26 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
     }
     // A type that has no versions (any more).
     let error = #expect(throws: DecodingError.self) { try recode(Shelf(Height2()), as: Shelf<Height1>.self) }
+    #expect("\(try #require(error))".contains("Evolving"))
+  }
+
+  /// Code around a value may look at it by a container before it decodes it.
+  @Test func lookedAt() throws {
+    for drawn in [Drawn.disc(Disc(radius: 3)), .bar(Bar(length: 7))] {
+      #expect(try JSON.copy(Holder(drawn)).all == Holder(drawn).all)
+      #expect(try roundTrip(Holder(drawn)).all == Holder(drawn).all)
+      let gallery = Gallery([drawn, .bar(Bar()), drawn])
+      #expect(try copy(gallery) == gallery)
+    }
+    let framed = Framed(.bar(Bar()), "bar")
+    #expect(try roundTrip(Holder(framed)).all == Holder(framed).all)
+    // It is upgraded when it is decoded.
+    let wanted = Drawn.disc(Disc(radius: 4))
+    for item in try recode(Shelf(DiscBefore()), as: Shelf<Drawn>.self).all { #expect(item == wanted) }
+    #expect(try recode([DiscBefore(), DiscBefore()], as: Gallery.self).items == [wanted, wanted])
+    // A type that reads it by nothing but a container has no versions (any more).
+    struct Reading: Codable { var length: Int }
+    let error = #expect(throws: DecodingError.self) { try recode(Bar(), as: Reading.self) }
     #expect("\(try #require(error))".contains("Evolving"))
   }
 

@@ -279,13 +279,13 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     keyedBy type: Nested.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<Nested> {
     let nested = try openNested(key)
-    try state.requestMap()
+    try state.requestMap(isLook: true)
     return state.boxes.container(type, nested, state)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
     let nested = try openNested(key)
-    try state.requestArray()
+    try state.requestArray(isLook: true)
     return UnkeyedReader(state: state, serial: nested)
   }
 

@@ -108,12 +108,12 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws
     -> KeyedDecodingContainer<Nested>
   {
-    let serial = try openNested([String: Any].self) { try $0.requestMap() }
+    let serial = try openNested([String: Any].self) { try $0.requestMap(isLook: true) }
     return state.boxes.container(type, serial, state)
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    UnkeyedReader(state: state, serial: try openNested([Any].self) { try $0.requestArray() })
+    UnkeyedReader(state: state, serial: try openNested([Any].self) { try $0.requestArray(isLook: true) })
   }
 
   mutating func superDecoder() throws -> any Decoder {
