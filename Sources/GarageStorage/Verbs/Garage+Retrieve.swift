@@ -226,9 +226,9 @@ extension ReadAccess {
 
 extension ReadAccess {
   /// Decodes all objects of a type, in the order of their identifiers.
+  ///
   /// - Parameter inOneSession: whether all objects are held, and shared, to the end. If not, `visit` may be users' code that
   ///   changes what the transaction can change.
-  ///   which changes what the transaction can change.
   @usableFromInline
   func visitObjects<T: Codable>(
     _ type: T.Type, inOneSession: Bool, _ visit: (consuming T) throws -> Void
