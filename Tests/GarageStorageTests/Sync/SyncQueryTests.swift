@@ -39,8 +39,9 @@ private struct Listed: Codable, Identifiable, Syncable, Indexed {
 @Suite struct SyncQueryTests {
   /// - Parameter status: where the status is, and what stands there for it.
   private func expectStatus<T: Codable & SendableMetatype, Status: Codable & Hashable & Sendable>(
-    _ garage: Garage, _ type: T.Type, title: KeyPath<T, String> & Sendable, id: KeyPath<T, Int> & Sendable,
-    _ status: KeyPath<T, Status> & Sendable, _ value: (SyncStatus) -> Status
+    _ garage: Garage, _ type: T.Type, title: any KeyPath<T, String> & Sendable,
+    id: any KeyPath<T, Int> & Sendable,
+    _ status: any KeyPath<T, Status> & Sendable, _ value: (SyncStatus) -> Status
   ) throws {
     let (waiting, sent) = (value(.notSynced), value(.synced))
     let query = garage.query(T.self)

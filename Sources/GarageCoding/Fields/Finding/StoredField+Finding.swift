@@ -32,7 +32,7 @@ extension StoredField {
     _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
   ) -> StoredField? {
     let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath)
-    if let recent = RecentField.find(key) { return recent }
+    if let recent = RecentField.find(key), isAnswer(recent) { return recent }
     if !ProbeContext.current.isAllowed { return of(keyPath, key, in: type) }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = of(keyPath, key, in: type)
@@ -102,7 +102,7 @@ extension StoredField {
     // No field is ever found for these. A subscript's key path holds its argument, so there may be any number of them: they
     // are not remembered.
     if PropertyForm(keyPath) == .computed { return nil }
-    if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
+    if let known = FoundField.known.withLock({ $0.fields[key] }), isAnswer(known) { return known }
     if !ProbeContext.current.isAllowed { return nil }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = FieldSearch(keyPath, in: type).answer(key.question)
@@ -110,6 +110,12 @@ extension StoredField {
       if ProbeExperience.isLast(sampleCount) { known.fields[key] = .some(found) }
     }
     return found
+  }
+
+  /// Whether what is known needs no further look. That no field was found may be due to a survey, and may have been noted by
+  /// another thread just now: an index looks without surveys.
+  private static func isAnswer(_ known: StoredField?) -> Bool {
+    known != nil || ProbeContext.current.usesSurveys
   }
 
   /// Lets properties of a type be looked for again for which no field was found.

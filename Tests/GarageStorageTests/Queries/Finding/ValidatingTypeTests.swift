@@ -321,6 +321,34 @@ import Testing
     #expect(try agents.explain().indexes == ["age"])
   }
 
+  private struct Envoy<Land: Sendable>: Codable, Identifiable, Indexed, Sendable {
+    static var indexes: [Index<Envoy<Land>>] { [Index("age", \.age)] }
+    var id: Int
+    var word: Codeword
+    var age: Int
+  }
+
+  /// What is known of a type is known to all threads: one that has not surveyed it yet must not make others miss its fields.
+  @Test func indexesByManyThreads() throws {
+    func useAtOnce<Land: Sendable>(_: Land.Type) throws {
+      try Threads.run(8) { _ in
+        let garage = try Place(.memory).garage()
+        try garage.parkAll((0..<20).map { Envoy<Land>(id: $0, word: Codeword("xyzzy-\($0)"), age: $0 % 10) })
+        let count = try garage.query(Envoy<Land>.self).where(\.age == 7).count()
+        #expect(count == 2)
+      }
+    }
+    // A type is met for the first time once.
+    try useAtOnce(Int.self)
+    try useAtOnce(Int8.self)
+    try useAtOnce(Int16.self)
+    try useAtOnce(Int32.self)
+    try useAtOnce(UInt8.self)
+    try useAtOnce(UInt16.self)
+    try useAtOnce(Double.self)
+    try useAtOnce(String.self)
+  }
+
   final class Part: Codable, Identifiable, Sendable {
     let id: Int
     init(_ id: Int) { self.id = id }
