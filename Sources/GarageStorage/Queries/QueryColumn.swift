@@ -278,8 +278,11 @@ final class QueryColumn<Root: Codable, Value: Codable> {
       return unwrapped(Value.self) is Float.Type ? Float(value) as? Value : value as? Value
     case .number(.decimal(let value)): return value as? Value
     case .number(.integer(let value)):
-      guard let type = unwrapped(Value.self) as? any FixedWidthInteger.Type else { return nil }
-      return QueryColumn.integer(value, type) as? Value
+      // A number that the type cannot hold is no nil of an optional type, which a cast would make of nothing.
+      guard let type = unwrapped(Value.self) as? any FixedWidthInteger.Type,
+        let number = QueryColumn.integer(value, type)
+      else { return nil }
+      return number as? Value
     case .number(.wide), .reference: return nil
     }
   }

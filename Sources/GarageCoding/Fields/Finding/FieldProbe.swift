@@ -340,7 +340,8 @@ final class FieldProbe {
     if change == .unknownCase {
       // Its own code reads what follows.
       if isEnum { return nil }
-      if let unusual = MadeUpValue.unusual(type) as? T { return unusual }
+      // Nothing, cast to an optional type, would be a nil of that type.
+      if let made = MadeUpValue.unusual(type), let unusual = made as? T { return unusual }
     }
     let enumCase = chosen?.enumCase.flatMap { $0.path == path ? Leaf.Change.plainCase($0.number) : nil }
     let made: Any? =

@@ -67,7 +67,8 @@ struct StoredDecoder: Decoder {
   }
 
   private func value<T: Decodable>(_ type: T.Type) throws -> T {
-    if let scalar = (value.scalar(as: type) ?? value.part(as: type)) as? T { return scalar }
+    // Two steps: nothing, cast to an optional type, would be a nil of that type.
+    if let known = value.scalar(as: type) ?? value.part(as: type), let scalar = known as? T { return scalar }
     switch TypeFacts.of(type).object.kind {
     // URLComponents and index sets are written in a form that only this library's decoder reads. Any value of them does here.
     // (What links to an object reads itself from the object.)
