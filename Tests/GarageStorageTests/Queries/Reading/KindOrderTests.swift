@@ -63,4 +63,29 @@ import Testing
     }
     #expect(found.map(\.height) == heights)
   }
+
+  private struct Crate: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "crate of kind order tests" }
+    var id: Int
+    var weight: Int
+  }
+  /// The same with less room for the weight.
+  private struct SmallCrate: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "crate of kind order tests" }
+    var id: Int
+    var weight: UInt8?
+  }
+
+  /// It is refused as where the object is retrieved.
+  @Test(arguments: Backend.engines)
+  func aNumberThatDoesNotFitIsNotNil(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll([Crate(id: 1, weight: 7), Crate(id: 2, weight: 300)])
+    let crates = garage.query(SmallCrate.self)
+    #expect(throws: GarageError.self) { try garage.retrieve(SmallCrate.self, identifier: 2) }
+    #expect(throws: GarageError.self) { try crates.values(\.weight) }
+    #expect(throws: GarageError.self) { try crates.sorted(by: \.weight).values(\.weight, \.id) }
+    let first = try crates.where(\.id == 1).values(\.weight)
+    #expect(first == [7])
+  }
 }
