@@ -6,6 +6,15 @@ extension Index.Part {
   /// The property without the beginning of a key path.
   var name: String { String(text.drop { $0 == "\\" || $0 == "." }) }
 
+  /// The field of the property; if there is none, why.
+  func lookUp() -> (field: StoredField?, absence: FieldAbsence) {
+    if let field = field() { return (field, .isUnknown) }
+    let why = absence()
+    // Another thread may have found out meanwhile how objects of the type are made up.
+    if case .isDifferent = why { return (field(), why) }
+    return (nil, why)
+  }
+
   /// Whether the key path does not tell the property's name.
   var isNameless: Bool { name.contains("<") }
 }

@@ -406,11 +406,11 @@ extension Index {
     for part in parts {
       let path: FieldPath
       if part.isCollection && !isEach { throw invalid(reason(.isCollection, part)) }
-      if let field = part.field() {
+      let (field, absence) = part.lookUp()
+      if let field {
         if field.isBehindReference(in: Root.self) { throw invalid(reasonBehindReference(field.path)) }
         path = field.path
       } else {
-        let absence = part.absence()
         guard case .isUnknown = absence, let name, parts.count == 1 else {
           if name == nil, part.isNameless { shownName = "of a computed property" }
           throw invalid(reason(absence, part))

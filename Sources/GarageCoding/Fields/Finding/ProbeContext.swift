@@ -18,6 +18,11 @@ package struct ProbeContext: Sendable {
   package func run<R>(_ body: () throws -> R) rethrows -> R {
     // Mostly there are no such terms.
     if userInfo.isEmpty && isAllowed && usesSurveys { return try body() }
-    return try ProbeContext.$bound.withValue(self, operation: body)
+    return try runInside(body)
+  }
+
+  /// The same where other terms may hold already.
+  func runInside<R>(_ body: () throws -> R) rethrows -> R {
+    try ProbeContext.$bound.withValue(self, operation: body)
   }
 }

@@ -20,11 +20,7 @@ extension StoredField {
     var context = ProbeContext.current
     context.usesSurveys = false
     forgetMissing(in: Root.self)
-    let found = context.run(find)
-    let search = FieldSearch(keyPath, in: Root.self)
-    FoundField.forgetDenied(
-      FoundField(root: ObjectIdentifier(Root.self), keyPath: keyPath), by: search.isDenied)
-    return found
+    return context.run(find)
   }
 
   /// The same in the records of a subclass.
@@ -36,7 +32,9 @@ extension StoredField {
     if !ProbeContext.current.isAllowed { return of(keyPath, key, in: type) }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = of(keyPath, key, in: type)
-    RecentField.note(key, found, sampleCount)
+    let isKnown =
+      ProbeContext.current.usesSurveys || FoundField.known.withLock { ($0.fields[key] ?? nil) != nil }
+    if isKnown { RecentField.note(key, found, sampleCount) }
     return found
   }
 
@@ -105,7 +103,9 @@ extension StoredField {
     if let known = FoundField.known.withLock({ $0.fields[key] }), isAnswer(known) { return known }
     if !ProbeContext.current.isAllowed { return nil }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
-    let found = FieldSearch(keyPath, in: type).answer(key.question)
+    let search = FieldSearch(keyPath, in: type)
+    let found = search.answer(key.question)
+    if key.question == .value, let found, isOnlyIndexed(found, search) { return found }
     FoundField.known.withLock { known in
       if ProbeExperience.isLast(sampleCount) { known.fields[key] = .some(found) }
     }
@@ -116,6 +116,17 @@ extension StoredField {
   /// another thread just now: an index looks without surveys.
   private static func isAnswer(_ known: StoredField?) -> Bool {
     known != nil || ProbeContext.current.usesSurveys
+  }
+
+  /// Whether a field was found without surveys, and stored objects deny it. The index that needs it has it; queries, which share
+  /// what is known, never get to see it.
+  private static func isOnlyIndexed<Root: Decodable, Value: Encodable>(
+    _ field: StoredField, _ search: FieldSearch<Root, Value>
+  ) -> Bool {
+    var context = ProbeContext.current
+    if context.usesSurveys { return false }
+    context.usesSurveys = true
+    return context.runInside { search.isDenied(field) }
   }
 
   /// Lets properties of a type be looked for again for which no field was found.
@@ -140,13 +151,6 @@ private struct FoundField: Hashable {
     var fields: [FoundField: StoredField?] = [:]
   }
   static let known = Mutex(Table())
-
-  /// Notes that only objects tell what a property is, if stored ones deny the field that is known.
-  static func forgetDenied(_ key: FoundField, by isDenied: (StoredField) -> Bool) {
-    guard let field = known.withLock({ $0.fields[key] }) ?? nil, isDenied(field) else { return }
-    known.withLock { $0.fields[key] = .some(nil) }
-    RecentField.forgetAll()
-  }
 }
 
 /// A field that was asked for not long ago. The address of its key path gives it its place, because to hash a key path takes

@@ -82,9 +82,9 @@ import Testing
     let garage = try Place(backend).garage()
     try garage.parkAll([Crate(id: 1, weight: 7), Crate(id: 2, weight: 300)])
     let crates = garage.query(SmallCrate.self)
-    #expect(throws: GarageError.self) { try garage.retrieve(SmallCrate.self, identifier: 2) }
-    #expect(throws: GarageError.self) { try crates.values(\.weight) }
-    #expect(throws: GarageError.self) { try crates.sorted(by: \.weight).values(\.weight, \.id) }
+    #expect(throws: DecodingError.self) { try garage.retrieve(SmallCrate.self, identifier: 2) }
+    #expect(throws: DecodingError.self) { try crates.values(\.weight) }
+    #expect(throws: DecodingError.self) { try crates.sorted(by: \.weight).values(\.weight, \.id) }
     let first = try crates.where(\.id == 1).values(\.weight)
     #expect(first == [7])
   }
