@@ -10,6 +10,10 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// Whether the tests of PostgreSQL are built, too: `Scripts/test-postgres.sh` asks for it. They need libpq and a server, which nobody
+/// who works on the rest should have to install.
+let testsPostgres = Context.environment["GARAGE_TEST_POSTGRES"] == "1"
+
 let package = Package(
   name: "Garage",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -31,6 +35,7 @@ let package = Package(
     .library(name: "_DebianPackages", targets: ["DebianPackages"]),
   ],
   traits: [
+    .default(enabledTraits: testsPostgres ? ["PostgreSQL"] : []),
     .trait(
       name: "Crypto",
       description: "GarageCrypto: sealing with AES-GCM and ChaCha20-Poly1305. Brings swift-crypto along."),
@@ -207,3 +212,23 @@ let package = Package(
       swiftSettings: settings),
   ]
 )
+
+if testsPostgres {
+  package.targets += [
+    .target(
+      name: "PostgresStacks",
+      dependencies: [
+        "GarageDriver", "GaragePostgres", "GarageSealing", "GarageConformance", "InsecureSealer",
+      ],
+      path: "Tests/PostgresStacks"),
+    .executableTarget(
+      name: "PostgresChild", dependencies: ["PostgresStacks", "GarageConformance", "GaragePostgres"],
+      path: "Tests/PostgresChild"),
+    .testTarget(
+      name: "GaragePostgresTests",
+      dependencies: [
+        "PostgresStacks", "PostgresChild", "InsecureSealer", "GarageDriver", "GaragePostgres",
+        "GarageSealing", "GarageConformance", "GarageStorage", "GarageDemo", "DebianPackages",
+      ]),
+  ]
+}

@@ -6,11 +6,13 @@
 #     test-postgres.sh                               everything
 #     test-postgres.sh --without-trials              all but the trials in which servers are killed, filled up or cut off
 #     test-postgres.sh --quick                       what takes up to four minutes on two cores, behind the build
+#     test-postgres.sh --install                     nothing: it installs the server and libpq, where they are missing
 #     test-postgres.sh [argument of swift test …]    what these name
 #
 # A quick run has the checks of the conformance suite over the driver as it is by default, the driver's own tests but for those
-# that start and end servers of their own, and of the garage's tests those that Tests/PostgresTests/Package.swift names.
+# that start and end servers of their own, and of the garage's tests those that are named below.
 #
+# GARAGE_TEST_PG_SCRATCH  where it builds, .build-postgres unless told. GARAGE_TEST_POSTGRES=1 make test builds the same in .build.
 # GARAGE_TEST_PG_URL      another server to run them on; then none is started. Tables gt_… are made there and dropped.
 # GARAGE_TEST_PG_BIN      where initdb and pg_ctl are, if they are not found.
 # GARAGE_TEST_PG_MINUTES  how long the tests may take, 20 unless told, 8 in a quick run; then they are killed, which is a
@@ -41,6 +43,20 @@ limit=${limit:-20}m
 # Of the driver's, what starts and ends servers of its own: it waits for them most of the time.
 server_trials="ServerTroubleTests|HostileServerTests|FailoverTests"
 own_servers="$server_trials|DemoOnPostgresTests"
+
+# The identifier of a test ends with the file that it is in.
+in_files() { printf '^GarageStorageTests\\..*/(%s)\\.swift:' "$(echo "$@" | tr ' ' '|')"; }
+
+# Of the garage's tests, in quick runs: what goes another way where each call is a trip and writes run beside each other.
+quick_tests=$(in_files AcknowledgedTests AsyncVerbTests GroupCommitTests ObjectPageTests WaitingWriteTests VerifyTests \
+  MigrationTests IndexTests UniqueIndexTests MappedNilTests ListenerTests NewsTests QueryTests PageReadingTests PagingTests \
+  DeleteRuleTests SyncFindingTests SyncIndexTests SyncStatusTests DeferredReadTests SavingTests SavingTogetherTests \
+  SeveralProcessesTests TransactionTests UnsavedChangesTests KeyHookTests KeyRaceTests KeyTests ClosingTests DeletingTests \
+  OpeningTests ParkingTests RetrievingTests)
+# What has to do with files alone, or with no driver.
+tests_without_server=$(in_files CareKillTests ForeignEntryTests SalvageTests StoreMarkTests 'VerifyTests\+Body' FailureLeakTests \
+  FuzzCorpusTests OutOfRoomTests FormatPageTests LongChainTests IndexBatchTests OrderedBytesTests AnnouncedChangeTests \
+  StateNameTests PowerLossTests ErrorTextTests RecordBatchTests)
 
 install_missing() {
   command -v apt-get >/dev/null 2>&1 || return 0
@@ -100,10 +116,12 @@ start_server() {
 }
 
 install_missing
+if [ "${1:-}" = --install ]; then exit 0; fi
 # For the tests that start servers of their own.
 if "$server" binaries >/dev/null 2>&1; then export GARAGE_TEST_PG_SCRIPT=$server; fi
-say "$swift build --package-path Tests/PostgresTests --scratch-path .build-postgres --build-tests"
-build=("$swift" build --package-path Tests/PostgresTests --scratch-path .build-postgres --build-tests)
+export GARAGE_TEST_POSTGRES=1
+build=("$swift" build --scratch-path "${GARAGE_TEST_PG_SCRATCH:-.build-postgres}" --build-tests)
+say "${build[*]}"
 "${build[@]}"
 bundle=("$("${build[@]}" --show-bin-path)"/*.xctest)
 if [ -n "$others_server" ]; then say "on the server that GARAGE_TEST_PG_URL names"; fi
@@ -111,7 +129,7 @@ if [ -n "$others_server" ]; then say "on the server that GARAGE_TEST_PG_URL name
 status=0
 if [ $# -gt 0 ] || [ "$(uname)" != Linux ]; then
   start_server
-  timeout --kill-after=30 "$limit" "$swift" test --package-path Tests/PostgresTests --scratch-path .build-postgres \
+  timeout --kill-after=30 "$limit" "$swift" test --scratch-path "${GARAGE_TEST_PG_SCRATCH:-.build-postgres}" \
     --skip-build --disable-xctest "$@" || status=$?
   exit "$status"
 fi
@@ -124,12 +142,12 @@ run() { # run NAME OPTIONS…
   pids+=($!)
 }
 if [ -n "$quick" ]; then
-  run garage --filter '^GarageStorageTests\.'
-  run conformance --filter 'ConformanceTests'
+  run garage --filter "$quick_tests"
+  run conformance --filter '^GaragePostgresTests\..*ConformanceTests'
   run driver --filter '^GaragePostgresTests\.' --skip "ConformanceTests|$own_servers"
 else
-  run garage-1 --filter '^GarageStorageTests\.[A-L]'
-  run garage-2 --filter '^GarageStorageTests\.[M-Z]'
+  run garage-1 --filter '^GarageStorageTests\.[A-L]' --skip "$tests_without_server"
+  run garage-2 --filter '^GarageStorageTests\.[M-Z]' --skip "$tests_without_server"
   run conformance-1 --filter '^GaragePostgresTests\.(Heavy)?PostgresConformanceTests'
   run conformance-2 --filter '^GaragePostgresTests\.OneWriterConformanceTests'
   run conformance-3 --filter '^GaragePostgresTests\.FaultyPostgresConformanceTests'

@@ -22,7 +22,8 @@ else
   run storage-1 --filter '^GarageStorageTests\.[A-L]'
   run storage-2 --filter '^GarageStorageTests\.' --skip '^GarageStorageTests\.[A-L]'
   run conformance --filter '^GarageConformanceTests\.'
-  run others --skip '^GarageStorageTests\.' --skip '^GarageConformanceTests\.'
+  # Those of PostgreSQL, where they were built, are run by test-postgres.sh.
+  run others --skip '^Garage(Storage|Conformance|Postgres)Tests\.'
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
   cat "$logs"/*
 fi

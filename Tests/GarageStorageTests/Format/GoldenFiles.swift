@@ -70,7 +70,5 @@ enum GoldenFiles {
 }
 
 /// The folder `Tests` of this package.
-///
-/// Behind links: `Tests/PostgresTests` has these tests by one.
-let testsFolder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-  .deletingLastPathComponent().deletingLastPathComponent()
+let testsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent()

@@ -1,0 +1,1 @@
+../GarageDemoTests/IndependentCount.swift

@@ -1,1 +1,0 @@
-../../../GarageDemoTests/IndependentCount.swift
