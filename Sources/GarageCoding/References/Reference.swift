@@ -82,11 +82,32 @@ extension Reference where Target: Codable & Identifiable {
 }
 
 extension Reference {
-  /// Whether both name the same object.
-  public static func == (a: Reference, b: Reference) -> Bool { a.named == b.named }
+  /// Whether both name the same object, be it by the present tag of its type or by a former one.
+  public static func == (a: Reference, b: Reference) -> Bool {
+    switch (a.named, b.named) {
+    case (.success(let first), .success(let second)):
+      first.identifier == second.identifier
+        && (first.tag == second.tag || areNamesOfTarget(first.tag, second.tag))
+    case (.failure(let first), .failure(let second)): first == second
+    default: false
+    }
+  }
 
-  /// Hashes what the reference names.
-  public func hash(into hasher: inout Hasher) { hasher.combine(named) }
+  /// Whether both are tags of the target's type: the present one or former ones.
+  @inline(never)
+  private static func areNamesOfTarget(_ first: UInt64, _ second: UInt64) -> Bool {
+    guard let tags = try? TypeFacts.of(Target.self).object.tags() else { return false }
+    let names = [tags.identity.digest] + tags.former.map(\.digest)
+    return names.contains(first) && names.contains(second)
+  }
+
+  /// Hashes what identifies the target, and not by which tag it is named, because equal references may have several.
+  public func hash(into hasher: inout Hasher) {
+    switch named {
+    case .success(let identity): hasher.combine(identity.identifier)
+    case .failure(let error): hasher.combine(error)
+    }
+  }
 }
 
 extension Reference: CustomStringConvertible {

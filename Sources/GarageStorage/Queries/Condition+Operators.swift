@@ -255,6 +255,9 @@ private final class MatchComparison<Root: Codable, Value: Codable>: ObjectCompar
   }
   override func test() throws -> FieldTest? { try match.test() }
   override func parts(_ type: any Decodable.Type) throws -> ComparisonParts? {
+    if let tests = try match.elementTests(), !tests.isEmpty, let field = field(type) {
+      return .any(tests.map { .field(field, $0) })
+    }
     guard let values = match.values else { return nil }
     var parts: [ComparisonParts] = []
     for value in values {
@@ -271,7 +274,12 @@ extension FieldTest {
   static func equality<Value: Codable>(with value: Value) throws -> FieldTest? {
     if case .none = FieldComparability(Value.self) { return nil }
     guard let found = try GraphEncoder.fieldValue(of: value) else { return nil }
-    let names = try FieldValue.names(of: found, as: Value.self)
+    return try equality(with: found, as: Value.self)
+  }
+
+  /// Whether a field equals a scalar that stands for a value of a type, or for a part of it.
+  fileprivate static func equality(with found: FieldValue, as type: Any.Type) throws -> FieldTest {
+    let names = try FieldValue.names(of: found, as: type)
     if names.count == 1 { return .equals(FieldConstant(found)) }
     return .isOneOf(OneOfConstants(names.map { FieldConstant($0) }))
   }
@@ -279,14 +287,29 @@ extension FieldTest {
 
 extension FieldValue {
   /// What records may hold where a property has this value: the value itself; if it is a reference, also the same reference
-  /// under each former tag of its target's type.
-  static func names<Value>(of value: FieldValue, as type: Value.Type) throws -> [FieldValue] {
-    guard case .reference(let identity) = value, let reference = unwrapped(type) as? any LazyReference.Type,
-      let target = reference.target as? any Codable.Type
-    else { return [value] }
-    let tags = try RecordTypeFacts.of(target).tags
-    guard tags.count > 1, tags.contains(identity.tag) else { return [value] }
-    return tags.map { .reference(RecordIdentity(tag: $0, identifier: identity.identifier)) }
+  /// under each other tag of its target's type.
+  ///
+  /// - Parameter type: that of the value, or of a value that it is a part of.
+  static func names(of value: FieldValue, as type: Any.Type) throws -> [FieldValue] {
+    guard case .reference(let identity) = value else { return [value] }
+    let tags = try tags(besides: identity.tag, ofTargetOf: unwrapped(type))
+    return [value] + tags.map { .reference(RecordIdentity(tag: $0, identifier: identity.identifier)) }
+  }
+
+  private static func tags(besides tag: UInt64, ofTargetOf type: Any.Type) throws -> [UInt64] {
+    let facts: [RecordTypeFacts]
+    if let reference = type as? any LazyReference.Type {
+      guard let target = reference.target as? any Codable.Type else { return [] }
+      facts = [try RecordTypeFacts.of(target)]
+    } else {
+      // The reference is a part of the value, whose type is not known here. Its target's tag is.
+      facts = (try? RecordTypeFacts.all(withTag: tag)) ?? []
+    }
+    var tags: [UInt64] = []
+    for facts in facts where facts.tags.contains(tag) {
+      for other in facts.tags where other != tag && !tags.contains(other) { tags.append(other) }
+    }
+    return tags
   }
 }
 
@@ -301,7 +324,12 @@ extension ComparisonParts {
       self = .field(field, .isThere)
     } else {
       guard let fields = StoredField.ofScalars(property, value, in: type) else { return nil }
-      self = .all(fields.map { .field($0.field, .equals(FieldConstant($0.scalar))) })
+      var parts: [ComparisonParts] = []
+      for (field, scalar) in fields {
+        guard let test = try? FieldTest.equality(with: scalar, as: Value.self) else { return nil }
+        parts.append(.field(field, test))
+      }
+      self = .all(parts)
     }
   }
 }

@@ -8,6 +8,9 @@ public struct ValueMatch<Value: Codable> {
   let holds: (Value) -> Bool
   /// For ``oneOf(_:)``: the values one of which it has to be.
   var values: [Value]?
+  /// For an element: the tests one of which has to hold, one for each form in which records may have the element. Nil where only
+  /// objects can tell.
+  var elementTests: () throws -> [FieldTest]? = { nil }
 }
 
 extension ValueMatch where Value: Equatable {
@@ -98,12 +101,19 @@ extension ValueMatch {
   private static func containsElement<Element: Equatable & Codable>(
     _ element: Element, holds: @escaping (Value) -> Bool
   ) -> ValueMatch {
-    ValueMatch(
+    let tests: () throws -> [FieldTest]? = {
+      if case .none = FieldComparability(Element.self) { return nil }
+      guard let found = try GraphEncoder.fieldValue(of: element) else { return nil }
+      // Records have one nil, and an optional of an optional has two.
+      if case .null = found, isOptionalOfOptional(Element.self) { return nil }
+      return try FieldValue.names(of: found, as: Element.self).map { .containsElement(FieldConstant($0)) }
+    }
+    return ValueMatch(
       text: ".contains(\(constantText(element)))",
       test: {
-        if case .none = FieldComparability(Element.self) { return nil }
-        return try GraphEncoder.fieldValue(of: element).map { .containsElement(FieldConstant($0)) }
+        guard let tests = try tests(), tests.count == 1 else { return nil }
+        return tests[0]
       },
-      holds: holds)
+      holds: holds, elementTests: tests)
   }
 }

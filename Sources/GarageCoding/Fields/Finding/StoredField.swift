@@ -117,3 +117,9 @@ package func unwrapped(_ type: Any.Type) -> Any.Type {
   while let optional = type as? any OptionalIdentifier.Type { type = optional.wrapped }
   return type
 }
+
+/// Whether it is an optional of an optional, which has two nils.
+package func isOptionalOfOptional(_ type: Any.Type) -> Bool {
+  guard let optional = type as? any OptionalIdentifier.Type else { return false }
+  return optional.wrapped is any OptionalIdentifier.Type
+}
