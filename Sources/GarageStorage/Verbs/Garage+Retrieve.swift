@@ -338,7 +338,8 @@ extension ReadAccess {
     }
   }
 
-  /// Does the same in few round trips: reads a block of records at a time, then all records that these refer to.
+  /// Does the same in few round trips: reads a block of records at a time, then all records that these refer to. Copies a few
+  /// mebibytes of records at a time. `visit` must not make changes, because a block may still be lent.
   private func visitPrefetchedRecords<T>(
     withKeys nextKey: () throws -> StorageKey?, _ source: TransactionSource,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
@@ -351,14 +352,24 @@ extension ReadAccess {
       while keys.count < blockCount, let key = try nextKey() { keys.append(key) }
       if keys.isEmpty { return }
       var records: [(key: StorageKey, record: [UInt8])] = []
+      var byteCount = 0
+      func visitCopies() throws {
+        try source.prefetch(behind: records)
+        for (key, record) in records {
+          let (key, record) = (key.bytes, record)
+          if let object = try decode(key.span.bytes, record.span.bytes) { try visit(object) }
+        }
+        records.removeAll(keepingCapacity: true)
+        byteCount = 0
+      }
       try transaction.withValues(for: keys) { index, record in
-        if let record { records.append((keys[index], [UInt8](copying: record))) }
+        guard let record else { return }
+        records.append((keys[index], [UInt8](copying: record)))
+        byteCount += record.byteCount
+        // A block of large records is not copied as a whole.
+        if byteCount >= 4 << 20 { try visitCopies() }
       }
-      try source.prefetch(behind: records)
-      for (key, record) in records {
-        let (key, record) = (key.bytes, record)
-        if let object = try decode(key.span.bytes, record.span.bytes) { try visit(object) }
-      }
+      if !records.isEmpty { try visitCopies() }
     }
   }
 

@@ -163,6 +163,33 @@ import Testing
     #expect(throws: DecodingError.self) { try garage.retrieve(Node.self, identifier: 84) }
   }
 
+  private struct Chapter: Codable, Identifiable, Equatable {
+    var id: Int
+    var text: String
+    var part: Leaflet
+  }
+  private struct Leaflet: Codable, Identifiable, Equatable {
+    var id: Int
+    var title: String
+  }
+
+  /// A block of large records is copied some at a time, and what they refer to is there for each.
+  @Test func largeRecordsAreVisitedInOrder() throws {
+    let storage = CountingStorage(try Place(.memory).open(), roundTripsAreExpensive: true)
+    let garage = try Garage(storage)
+    let text = String(repeating: "x", count: 300_000)
+    let chapters = (0..<40).map {
+      Chapter(id: $0, text: "\($0)" + text, part: Leaflet(id: $0 % 3, title: "t\($0 % 3)"))
+    }
+    try garage.parkAll(chapters)
+    let first = Reference(Leaflet.self, identifier: 0)
+    let found = try garage.retrieveReferrers(Chapter.self, of: first)
+    #expect(found == chapters.filter { $0.part.id == 0 })
+    let changed = try garage.query(Chapter.self).updateAll { $0.text += "y" }
+    #expect(changed == 40)
+    #expect(try garage.retrieveAll(Chapter.self).map(\.text) == chapters.map { $0.text + "y" })
+  }
+
   // MARK: Memory
 
   private struct Part: Codable, Identifiable {
