@@ -33,6 +33,14 @@ final class Shape: @unchecked Sendable {
     }
   }
 
+  /// Whether two of the keys are the same text in other bytes.
+  var hasTwins: Bool {
+    earlierPositions.contains { key, places in
+      let last = positions[key].map { keys[$0] } ?? key
+      return places.contains { !keys[$0].utf8.elementsEqual(last.utf8) }
+    }
+  }
+
   fileprivate init(keys: [String], text: [UInt8], digest: UInt64) {
     self.keys = keys
     self.text = text

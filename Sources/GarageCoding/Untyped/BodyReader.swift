@@ -74,13 +74,14 @@ struct BodyReader {
         if base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.absent {
           at += 1
         } else {
-          fields[key] = try read(&at, header.end, depth: depth + 1)
+          fields.add(key, try read(&at, header.end, depth: depth + 1))
         }
       }
     }
     while at < header.end {
       let key = try BodyScanner.readKey(base, &at, end: header.end)
-      fields[String(decoding: bytes(key), as: UTF8.self)] = try read(&at, header.end, depth: depth + 1)
+      fields.add(
+        String(decoding: bytes(key), as: UTF8.self), try read(&at, header.end, depth: depth + 1))
     }
     return .map(fields)
   }

@@ -126,8 +126,12 @@ struct BodyWriter {
 
   /// The shape that a map needs, if it does and may have it.
   private func shape(of fields: RecordFields) throws -> Permanent<Shape>? {
+    // The places of a shape are found by text. Both fields are found by their keys.
+    if fields.hasTwins { return nil }
     func shape(_ keys: [String]) throws -> Permanent<Shape>? {
-      try keys.contains { fields[$0] == nil } ? ShapeRegistry.shape(keys: keys) : nil
+      guard keys.contains(where: { fields[$0] == nil }) else { return nil }
+      let shape = try ShapeRegistry.shape(keys: keys)
+      return shape.object.hasTwins ? nil : shape
     }
     switch shapes {
     case .any: return try shape(fields.shapedKeys)

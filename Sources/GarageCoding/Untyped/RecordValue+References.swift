@@ -71,7 +71,7 @@ private struct ReferenceRemoval {
       // Anew: to take one key out of many takes as long as there are others. Those of the shape stay its keys, without a value.
       var rest = RecordFields(shapeOf: fields)
       for (key, inner) in fields {
-        if let kept = try self.rest(of: inner, path + [key], isToGo) { rest[key] = kept }
+        if let kept = try self.rest(of: inner, path + [key], isToGo) { rest.add(key, kept) }
       }
       return .map(rest)
     case .array(let elements):
