@@ -76,7 +76,7 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
       return
     }
     let path = path
-    try state.readMapped(Value.self) { object[keyPath: path] = $0 }
+    try state.readMapped(Value.self, of: object) { $0[keyPath: path] = $1 }
   }
 
   override func clear(_ object: AnyObject) {
@@ -138,7 +138,7 @@ final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProper
       state.cursor += 1
       object[keyPath: path] = nil
     } else if hasReferences {
-      try state.readMapped(Wrapped?.self) { object[keyPath: path] = $0 }
+      try state.readMapped(Wrapped?.self, of: object) { $0[keyPath: path] = $1 }
     } else {
       // Nil where a reference stands whose record is gone, even if the type has no identity any more.
       object[keyPath: path] = try state.readTarget(Wrapped.self)
@@ -195,19 +195,25 @@ extension EncoderPointer {
 
 extension DecoderPointer {
   /// Reads a value that holds objects, and sets it at once or when they are there.
-  fileprivate func readMapped<Value: Decodable>(
-    _ type: Value.Type, set: @escaping (Value) -> Void
+  fileprivate func readMapped<Root: MappableObject, Value: Decodable>(
+    _ type: Value.Type, of object: Root, set: @escaping (Root, Value) -> Void
   ) throws {
     let later = try readPending(type)
-    if case .value(let value) = later { return set(value) }
+    if case .value(let value) = later { return set(object, value) }
     let owner = record.number
-    self.walk.whenComplete { walk in
+    func fill(_ object: Root, _ walk: GraphWalk) throws {
       let build = try later.make(walk)
-      guard later.isHashed else { return set(build()) }
+      guard later.isHashed else { return set(object, build()) }
       walk.buildLater(owner) {
         let value = build()
-        return { set(value) }
+        return { set(object, value) }
       }
+    }
+    if walk.isRegistered(object, owner) { return walk.whenComplete { try fill(object, $0) } }
+    // An object inside another one may belong to an attempt at decoding that fails. It is gone then: nobody waits for what it
+    // would hold, and nothing is wrong with that.
+    walk.whenComplete { [weak object] walk in
+      if let object { try fill(object, walk) }
     }
   }
 

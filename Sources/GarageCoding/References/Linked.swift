@@ -111,11 +111,17 @@ public struct LinkPlace<Value: LinkedValue> {
     coder.walk.whenComplete(fill: storage, targets)
   }
 
-  /// Fills the property with a set that is built when its members are complete.
-  func build(_ owner: Int, _ walk: GraphWalk, _ make: @escaping () -> Value) {
-    walk.buildLater(owner, for: storage) {
-      let value = make()
-      return { fill(value) }
+  /// Waits for the members of a set, which is built when they are complete.
+  ///
+  /// - Parameter fetch: gets the members, and returns the function that builds the set.
+  func build(_ coder: LinkDecoder, _ fetch: @escaping (GraphWalk) throws -> () -> Value) {
+    let owner = coder.state.record.number
+    coder.walk.whenComplete(fill: storage) { walk in
+      let make = try fetch(walk)
+      walk.buildLater(owner, for: storage) {
+        let value = make()
+        return { fill(value) }
+      }
     }
   }
 

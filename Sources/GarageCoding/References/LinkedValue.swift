@@ -122,12 +122,11 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
     let path = coder.state.notedPath()
     let targets = try coder.targets(Element.self)
     if targets.isEmpty { return place.fill([]) }
-    let owner = coder.state.record.number
-    coder.walk.whenComplete { walk in
+    place.build(coder) { walk in
       let members = try targets.enumerated().map {
         try $1.requiredObject(walk, path, PathKey(intValue: $0))
       }
-      place.build(owner, walk) { Set(members) }
+      return { Set(members) }
     }
   }
 

@@ -122,6 +122,42 @@ private enum Owned: Codable {
     #expect(found.isSecond && found.list == [Reference(Person.self, identifier: 77)])
   }
 
+  /// Some of the set's members stand inline, so that they are read one by one.
+  @Test func setsOfBothFormsAreNotMissed() throws {
+    struct Draft: Codable, Inlined {
+      var id: Int
+      var name: String
+    }
+    struct Drafts: Codable {
+      var draft: Draft
+      var company: Company
+    }
+    struct First: Codable {
+      @Linked var known: Set<Person>
+      var missing: Int
+    }
+    struct Either: Codable {
+      var drafts: Drafts
+      var isSecond = false
+      init(_ drafts: Drafts) { self.drafts = drafts }
+      enum Key: String, CodingKey { case known }
+      init(from decoder: any Decoder) throws {
+        isSecond = (try? First(from: decoder)) == nil
+        var container = try decoder.container(keyedBy: Key.self).nestedUnkeyedContainer(forKey: .known)
+        let draft = try container.decode(Draft.self)
+        drafts = Drafts(draft: draft, company: try container.decode(Company.self))
+      }
+      func encode(to encoder: any Encoder) throws {
+        var keyed = encoder.container(keyedBy: Key.self)
+        var container = keyed.nestedUnkeyedContainer(forKey: .known)
+        try container.encode(drafts.draft)
+        try container.encode(drafts.company)
+      }
+    }
+    let found = try copy(Either(Drafts(draft: Draft(id: 9, name: "Nine"), company: companies[1])))
+    #expect(found.isSecond && found.drafts.draft.name == "Nine" && found.drafts.company == companies[1])
+  }
+
   /// Who still has the property gets the error.
   @Test func whatIsKeptIsMissed() throws {
     struct Keeping: Codable {

@@ -107,6 +107,9 @@ struct GraphNode {
     isUnfinished = true
   }
 
+  /// Whether that is its object, kept by ``storeUnfinished(_:_:)``.
+  func holdsUnfinished(_ object: AnyObject) -> Bool { isUnfinished && instance === object }
+
   /// Forgets an object whose record turned out not to be readable. Returns whether it was handed out before.
   mutating func takeBack() -> Bool {
     guard isUnfinished else { return false }

@@ -138,6 +138,11 @@ final class GraphWalk {
     records[number].storeUnfinished(object, &arena)
   }
 
+  /// Whether an object is the one of the record with that number, and still to be filled.
+  func isRegistered(_ object: AnyObject, _ number: Int) -> Bool {
+    number >= 0 && records[number].holdsUnfinished(object)
+  }
+
   /// Forgets what was to be filled in for a record that cannot be read.
   func dropWaiting(owner: Int, from fillCount: Int) {
     fills.drop(owner: owner, from: fillCount)
