@@ -35,7 +35,8 @@ public protocol Evolving: Codable {
   ///
   /// An older key counts if the record has no value for the present one. An older key that is now the key of another property
   /// counts only in values of an older ``version`` that ``upgrade(_:from:)`` leaves as they are, and beside an older key that
-  /// no property has any more. The keys of a class apply to the fields of its superclasses as well.
+  /// no property has any more. The keys of a class apply to the fields of its superclasses as well. Keys of nested containers, and
+  /// labels in the payload of an enum's case, are renamed by ``upgrade(_:from:)`` alone.
   static var propertyAliases: [String: [String]] { get }
 
   /// The version of what the type encodes, stored with each value. Default: 0; a negative one counts as 0.
