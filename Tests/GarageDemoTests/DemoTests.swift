@@ -24,13 +24,18 @@ private struct Outcome {
   }
 }
 
+extension Options.Driver {
+  /// Those that need no server. The one for PostgreSQL has its tests with that driver's.
+  static let local: [Options.Driver] = [.sqlite, .lmdb, .memory]
+}
+
 @Suite("The demo")
 struct DemoTests {
   static let durableDrivers: [Options.Driver] = [.sqlite, .lmdb]
 
   // MARK: Counts
 
-  @Test(arguments: Options.Driver.allCases)
+  @Test(arguments: Options.Driver.local)
   func countsInTheSample(_ driver: Options.Driver) throws {
     try TemporaryFolder.with { folder in
       let input = folder.file("sample", SamplePackages.text)
@@ -41,14 +46,14 @@ struct DemoTests {
 
   @Test(
     .enabled(if: FileManager.default.isReadableFile(atPath: PackageInput.systemPath)),
-    arguments: Options.Driver.allCases)
+    arguments: Options.Driver.local)
   func countsInThisMachinesDatabase(_ driver: Options.Driver) throws {
     let data = try Data(contentsOf: URL(fileURLWithPath: PackageInput.systemPath))
     let outcome = Outcome(["--json", "--driver", driver.rawValue, "--input", PackageInput.systemPath])
     try outcome.json().expect(IndependentCount(text: String(decoding: data, as: UTF8.self)), driver)
   }
 
-  @Test(arguments: Options.Driver.allCases)
+  @Test(arguments: Options.Driver.local)
   func trickyInput(_ driver: Options.Driver) throws {
     let text = """
       Package: a
@@ -99,7 +104,7 @@ struct DemoTests {
   // MARK: The other end, and fields
 
   /// Who needs a package, compared with a count that knows no garage; with an index of references, and without.
-  @Test(arguments: Options.Driver.allCases)
+  @Test(arguments: Options.Driver.local)
   func whoNeedsAPackage(_ driver: Options.Driver) throws {
     let text =
       (try? String(decoding: Data(contentsOf: URL(fileURLWithPath: PackageInput.systemPath)), as: UTF8.self))

@@ -40,7 +40,7 @@ struct OptionsTests {
     (["--store="], "--store needs a path."),
     (["--package", ""], "--package needs a name."),
     (["--json=yes"], "--json takes no value."),
-    (["--driver", "oracle"], "There is no driver 'oracle'. The drivers are: sqlite, lmdb, memory."),
+    (["--driver", "oracle"], "There is no driver 'oracle'. The drivers are: sqlite, lmdb, memory"),
     (["--where", "section"], "--where needs a field, one of"),
     (["--where", "colour=red"], "Packages have no field 'colour'."),
     (["--where", "installedSize=big"], "installedSize is a number"),

@@ -30,7 +30,7 @@ struct ProgramTests {
       let input = folder.file("sample", SamplePackages.text)
       let temporary = folder.path("tmp")
       try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
-      for driver in Options.Driver.allCases {
+      for driver in Options.Driver.local {
         _ = try Program.run(
           ["--driver", driver.rawValue, "--input", input] + arguments, temporaryFolder: temporary)
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
@@ -39,7 +39,7 @@ struct ProgramTests {
   }
 
   /// A whole archive, given by `make check-archive` together with a release build of the program.
-  @Test(.enabled(if: Program.archive != nil), arguments: Options.Driver.allCases)
+  @Test(.enabled(if: Program.archive != nil), arguments: Options.Driver.local)
   func countsInTheArchive(_ driver: Options.Driver) throws {
     let archive = try #require(Program.archive)
     let result = try Program.run(["--json", "--driver", driver.rawValue, "--input", archive])

@@ -255,7 +255,7 @@ private final class MatchComparison<Root: Codable, Value: Codable>: ObjectCompar
   }
   override func test() throws -> FieldTest? { try match.test() }
   override func parts(_ type: any Decodable.Type) throws -> ComparisonParts? {
-    if let tests = try match.elementTests(), !tests.isEmpty, let field = field(type) {
+    if let tests = try match.elementTests(), tests.count > 1, let field = field(type) {
       return .any(tests.map { .field(field, $0) })
     }
     guard let values = match.values else { return nil }
