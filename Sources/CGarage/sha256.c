@@ -30,7 +30,7 @@ static inline void store_big_endian(uint8_t *p, uint32_t x) {
 }
 
 // Section 6.2.2: one block of 64 bytes.
-static void compress(uint32_t state[8], const uint8_t *block) {
+static void compress_one(uint32_t state[8], const uint8_t *block) {
   uint32_t w[64];
   for (int t = 0; t < 16; t++) w[t] = load_big_endian(block + 4 * t);
   for (int t = 16; t < 64; t++) {
@@ -55,39 +55,137 @@ static void compress(uint32_t state[8], const uint8_t *block) {
   state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
+static void compress_portable(uint32_t state[8], const uint8_t *block, size_t block_count) {
+  for (; block_count > 0; block_count--, block += 64) compress_one(state, block);
+}
+
+// The same by the processor's own instructions, which take a fifth of the time: two rounds each, over a state of two vectors,
+// and two that make the next four words out of the sixteen before. A loop takes four words through four rounds; those of the
+// last four steps need no successors.
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+// The state as the instructions want it, the first word on top: a b e f, and c d g h.
+__attribute__((target("sha,sse4.1,ssse3"))) static void compress_instructions(uint32_t state[8], const uint8_t *block,
+                                                                              size_t block_count) {
+  const __m128i big_endian = _mm_set_epi64x(0x0C0D0E0F08090A0BLL, 0x0405060700010203LL);
+  __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xB1);
+  __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(state + 4)), 0x1B);
+  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xF0);
+  for (; block_count > 0; block_count--, block += 64) {
+    const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i w[4];
+    for (int i = 0; i < 4; i++)
+      w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(block + 16 * i)), big_endian);
+#pragma clang loop unroll(full)
+    for (int step = 0; step < 16; step++) {
+      __m128i words = w[step & 3];
+      __m128i sum = _mm_add_epi32(words, _mm_loadu_si128((const __m128i *)(K + 4 * step)));
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0E));
+      if (step < 12) {
+        __m128i next = w[(step + 1) & 3], third = w[(step + 2) & 3], last = w[(step + 3) & 3];
+        __m128i partly = _mm_add_epi32(_mm_sha256msg1_epu32(words, next), _mm_alignr_epi8(last, third, 4));
+        w[step & 3] = _mm_sha256msg2_epu32(partly, last);
+      }
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  __m128i feba = _mm_shuffle_epi32(abef, 0x1B), dchg = _mm_shuffle_epi32(cdgh, 0xB1);
+  _mm_storeu_si128((__m128i *)state, _mm_blend_epi16(feba, dchg, 0xF0));
+  _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+
+// `__builtin_cpu_supports` does not know these in all compilers.
+#include <cpuid.h>
+static int has_instructions(void) {
+  static int known = 0;  // 1 for no, 2 for yes
+  int found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (found == 0) {
+    unsigned a, b, c, d;
+    int sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
+    int sse = __get_cpuid(1, &a, &b, &c, &d) && (c >> 19 & 1) && (c >> 9 & 1);
+    found = sha && sse ? 2 : 1;
+    __atomic_store_n(&known, found, __ATOMIC_RELAXED);
+  }
+  return found == 2;
+}
+
+static void compress(uint32_t state[8], const uint8_t *block, size_t block_count) {
+  if (has_instructions())
+    compress_instructions(state, block, block_count);
+  else
+    compress_portable(state, block, block_count);
+}
+
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_SHA2)
+#include <arm_neon.h>
+
+static void compress(uint32_t state[8], const uint8_t *block, size_t block_count) {
+  uint32x4_t abcd = vld1q_u32(state), efgh = vld1q_u32(state + 4);
+  for (; block_count > 0; block_count--, block += 64) {
+    const uint32x4_t abcd_before = abcd, efgh_before = efgh;
+    uint32x4_t w[4];
+    for (int i = 0; i < 4; i++) w[i] = vreinterpretq_u32_u8(vrev32q_u8(vld1q_u8(block + 16 * i)));
+#pragma clang loop unroll(full)
+    for (int step = 0; step < 16; step++) {
+      uint32x4_t words = w[step & 3], sum = vaddq_u32(words, vld1q_u32(K + 4 * step)), before = abcd;
+      abcd = vsha256hq_u32(abcd, efgh, sum);
+      efgh = vsha256h2q_u32(efgh, before, sum);
+      if (step < 12)
+        w[step & 3] =
+            vsha256su1q_u32(vsha256su0q_u32(words, w[(step + 1) & 3]), w[(step + 2) & 3], w[(step + 3) & 3]);
+    }
+    abcd = vaddq_u32(abcd, abcd_before);
+    efgh = vaddq_u32(efgh, efgh_before);
+  }
+  vst1q_u32(state, abcd);
+  vst1q_u32(state + 4, efgh);
+}
+
+#else
+#define compress compress_portable
+#endif
+
+typedef void compression(uint32_t state[8], const uint8_t *block, size_t block_count);
+
 // Section 5.3.3.
 static const uint32_t INITIAL[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
 void garage_sha256_begin(const uint8_t block[64], uint32_t state[8]) {
   memcpy(state, INITIAL, sizeof INITIAL);
-  compress(state, block);
+  compress(state, block, 1);
 }
 
 // The digest of `before` bytes, a multiple of 64, which led to `initial`, and `count` more.
-static void finish(const uint32_t initial[8], size_t before, const void *bytes, size_t count, uint8_t out[32]) {
+static inline void finish(compression *compress, const uint32_t initial[8], size_t before, const void *bytes,
+                          size_t count, uint8_t out[32]) {
   uint32_t state[8];
   memcpy(state, initial, sizeof state);
-  const uint8_t *p = bytes;
-  size_t rest = count;
-  for (; rest >= 64; rest -= 64, p += 64) compress(state, p);
+  size_t rest = count % 64;
+  if (count >= 64) compress(state, bytes, count / 64);
 
   // Section 5.1.1: a one bit, zeros, and the length in bits as 64-bit big-endian number.
   uint8_t tail[128] = {0};
-  if (rest > 0) memcpy(tail, p, rest);
+  if (rest > 0) memcpy(tail, (const uint8_t *)bytes + (count - rest), rest);
   tail[rest] = 0x80;
   size_t tail_count = rest < 56 ? 64 : 128;
   uint64_t bits = (uint64_t)(before + count) * 8;
   store_big_endian(tail + tail_count - 8, (uint32_t)(bits >> 32));
   store_big_endian(tail + tail_count - 4, (uint32_t)bits);
-  compress(state, tail);
-  if (tail_count == 128) compress(state, tail + 64);
+  compress(state, tail, tail_count / 64);
 
   for (int i = 0; i < 8; i++) store_big_endian(out + 4 * i, state[i]);
 }
 
 void garage_sha256_end(const uint32_t state[8], const void *bytes, size_t count, uint8_t out[32]) {
-  finish(state, 64, bytes, count, out);
+  finish(compress, state, 64, bytes, count, out);
 }
 
-void garage_sha256(const void *bytes, size_t count, uint8_t out[32]) { finish(INITIAL, 0, bytes, count, out); }
+void garage_sha256(const void *bytes, size_t count, uint8_t out[32]) { finish(compress, INITIAL, 0, bytes, count, out); }
+
+void garage_sha256_portable(const void *bytes, size_t count, uint8_t out[32]) {
+  finish(compress_portable, INITIAL, 0, bytes, count, out);
+}

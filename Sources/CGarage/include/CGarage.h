@@ -100,9 +100,11 @@ static const uint8_t garage_value_byte_counts[256] = {
 };
 static inline uint8_t garage_value_byte_count(uint8_t first) { return garage_value_byte_counts[first]; }
 
-// SHA-256 (FIPS 180-4) of `count` bytes. Portable C: the library only digests names, long identifiers and
-// the canonical form of values.
+// SHA-256 (FIPS 180-4) of `count` bytes, by the processor's own instructions where it has them.
 void garage_sha256(const void *_Nullable bytes, size_t count, uint8_t out[_Nonnull 32]);
+
+// The same in portable C.
+void garage_sha256_portable(const void *_Nullable bytes, size_t count, uint8_t out[_Nonnull 32]);
 
 // The same in two steps: the state behind a first block of 64 bytes, to be kept, and the digest of that block and
 // `count` more bytes. A keyed hash begins with the same block each time.

@@ -1,3 +1,4 @@
+import CGarage
 import Testing
 
 @testable import GarageCoding
@@ -48,6 +49,22 @@ private func sha256(_ bytes: [UInt8]) -> String {
     }
     // Computed with another implementation (Python's hashlib).
     #expect(sha256(all) == "b9c4ebeeb7d1825824131cf7b7d28469cca4f9166473bf51bb519365ae27eccd")
+  }
+
+  /// The processor's own instructions compute what portable code does, wherever the bytes stand.
+  @Test func instructionsAgreeWithPortableCode() {
+    var random = SeededGenerator(7)
+    let bytes = (0..<400).map { _ in UInt8.random(in: 0...255, using: &random) }
+    bytes.withUnsafeBytes { bytes in
+      for start in 0..<5 {
+        for count in 0...300 {
+          let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
+          var slow = [UInt8](repeating: 0, count: 32)
+          garage_sha256_portable(piece.baseAddress, piece.count, &slow)
+          #expect(ContentDigest.sha256(of: piece) == slow, "\(count) bytes at \(start)")
+        }
+      }
+    }
   }
 
   @Test func cutDigestsAreTheFirstBytes() {
