@@ -107,7 +107,11 @@ extension EncoderPointer {
   /// Equal strings, composed or decomposed, have equal canonical bytes.
   @inline(never)
   private func writeNormalized(_ value: String) throws {
-    var normalized = composed(value)
+    var normalized = value
+    if !normalized.withUTF8({ isSurelyComposed(UnsafeRawBufferPointer($0)) }) {
+      normalized = composed(value)
+      hasComposed = true
+    }
     try normalized.withUTF8 { try write(utf8: UnsafeRawBufferPointer($0)) }
   }
 

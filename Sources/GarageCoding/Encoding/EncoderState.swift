@@ -15,6 +15,8 @@ struct EncoderState {
   var depth = 0
   /// Whether the bytes are to be canonical: for a digest, not for a record.
   var isCanonical = false
+  /// Whether text was written in another form than its own since this was last made false: composed.
+  var hasComposed = false
   /// Whether dates are written in another form than their own.
   var hasDateStrategy = false
   /// Whether references stand inline by their own: inside an identifier nothing is a reference.

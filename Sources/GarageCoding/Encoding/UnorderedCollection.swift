@@ -60,6 +60,7 @@ extension EncoderPointer {
     if set.isEmpty { return }
     try HashStorage.with(set) { storage in
       try withOrder { order in
+        var areAsInRecords = false
         if let identifier {
           try storage.forEachPlace { place in
             try identifier(storage.key(place, as: Element.self)[as: Element.self]).bytes.withUnsafeBytes {
@@ -67,7 +68,7 @@ extension EncoderPointer {
             }
           }
         } else {
-          try appendCanonicalBytes(of: storage, Element.self, to: order)
+          areAsInRecords = try appendCanonicalBytes(of: storage, Element.self, to: order)
         }
         _ = try order.pointee.sort { places in
           let elements = places.map { storage.key($0, as: Element.self)[as: Element.self] }
@@ -81,7 +82,7 @@ extension EncoderPointer {
           if let write {
             let element = storage.key(element.place, as: Element.self)[as: Element.self]
             try withChild(.index(frame.count - 1)) { try write(element) }
-          } else if isCanonical {
+          } else if isCanonical || areAsInRecords {
             append(order.pointee.bytes(of: element))
           } else {
             try writeElement(at: storage.key(element.place, as: Element.self), Element.self, facts, kind)
@@ -170,7 +171,7 @@ extension EncoderPointer {
   ) throws {
     func key(_ place: Int) -> UnsafeRawPointer { storage.key(place, as: Key.self) }
     func value(_ place: Int) -> UnsafeRawPointer { storage.value(place, as: Value.self) }
-    try appendCanonicalBytes(of: storage, Key.self, to: order)
+    let areAsInRecords = try appendCanonicalBytes(of: storage, Key.self, to: order)
     _ = try order.pointee.sort { places in
       if !isCanonical { try refuseMerging(places.map { key($0)[as: Key.self] }, "dictionary") }
       return try places.map { try tieBytes(key($0)[as: Key.self], value($0)[as: Value.self]) }
@@ -180,7 +181,7 @@ extension EncoderPointer {
     for index in 0..<order.pointee.count {
       let element = order.pointee.elements[index]
       try beginElement(serial: serial)
-      if isCanonical {
+      if isCanonical || areAsInRecords {
         append(order.pointee.bytes(of: element))
       } else {
         try withExactDates { try writeElement(at: key(element.place), Key.self, keyFacts, keyKind) }
@@ -277,12 +278,24 @@ private struct TextKeys<Key: Hashable> {
 // MARK: - Bytes to sort by
 
 extension EncoderPointer {
+  /// - Returns: whether the bytes are just those that the elements have in records, too.
   fileprivate func appendCanonicalBytes<Element: Encodable>(
     of storage: HashStorage, _: Element.Type, to order: UnsafeMutablePointer<ByteOrder>
-  ) throws {
-    let kind = types.facts(of: Element.self).1
-    if kind.isAlwaysScalar, !hasDateStrategy || kind != .date && kind != .dates {
-      return try appendScalarBytes(of: storage, Element.self, kind, to: order)
+  ) throws -> Bool {
+    let (facts, kind) = types.facts(of: Element.self)
+    if kind.isScalar, !hasDateStrategy || kind != .date && kind != .dates {
+      hasComposed = false
+      if try appendBytes(of: storage, Element.self, to: order, { try writeScalar(at: $0, kind) }) {
+        return (kind == .string || kind == .url) && !hasComposed
+      }
+    } else if kind == .own, let target = facts.with({ $0.referenceTarget }) {
+      let areKnown = try appendBytes(of: storage, Element.self, to: order) { element in
+        // The layout of a reference does not depend on its target.
+        guard let identity = element[as: Reference<Never>.self].knownIdentity else { return false }
+        writeReference(to: identity, of: target, .lazy)
+        return true
+      }
+      if areKnown { return false }
     }
     try EncodingCore.withCore(
       userInfo: core.userInfo, isCanonical: true, inlinesEverything: self.inlinesEverything
@@ -292,23 +305,33 @@ extension EncoderPointer {
         order.pointee.append(try element.pointee.heldBody(core), at: place)
       }
     }
+    return false
   }
 
-  /// The same for values of a few bytes, which are written at the end of the output and taken back.
-  private func appendScalarBytes<Element>(
-    of storage: HashStorage, _: Element.Type, _ kind: ValueKind, to order: UnsafeMutablePointer<ByteOrder>
-  ) throws {
+  /// The same for values without parts, which are written at the end of the output and taken back.
+  ///
+  /// - Parameter write: writes the element at an address. False where it has parts.
+  /// - Returns: false, with nothing added, where there are elements with parts.
+  @inline(__always)
+  private func appendBytes<Element>(
+    of storage: HashStorage, _: Element.Type, to order: UnsafeMutablePointer<ByteOrder>,
+    _ write: (UnsafeRawPointer) throws -> Bool
+  ) throws -> Bool {
     let (start, before) = (output.count, isCanonical)
     isCanonical = true
     defer {
       isCanonical = before
       output.count = start
     }
+    var areWritten = true
     try storage.forEachPlace { place in
+      guard areWritten else { return }
       output.count = start
-      _ = try writeScalar(at: storage.key(place, as: Element.self), kind)
-      order.pointee.append(output.bytes(start..<output.count), at: place)
+      areWritten = try write(storage.key(place, as: Element.self))
+      if areWritten { order.pointee.append(output.bytes(start..<output.count), at: place) }
     }
+    if !areWritten { order.pointee.removeAll() }
+    return areWritten
   }
 
   /// Bytes that tell elements apart whose canonical bytes are the same: the canonical bytes of the value that stands under the

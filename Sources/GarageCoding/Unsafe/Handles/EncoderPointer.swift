@@ -82,6 +82,11 @@ extension EncoderPointer {
     @inline(__always) nonmutating set { address.pointee.isCanonical = newValue }
   }
 
+  var hasComposed: Bool {
+    @inline(__always) get { address.pointee.hasComposed }
+    @inline(__always) nonmutating set { address.pointee.hasComposed = newValue }
+  }
+
   var hasDateStrategy: Bool {
     @inline(__always) get { address.pointee.hasDateStrategy }
     @inline(__always) nonmutating set { address.pointee.hasDateStrategy = newValue }
