@@ -60,6 +60,14 @@ public struct Identifier: Hashable, Sendable {
   public var kind: IdentifierKind { bytes.first.flatMap(IdentifierKind.init) ?? .canonical }
 }
 
+extension Identifier {
+  /// Hashes the bytes in one piece: an array hashes them one by one.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(bytes.count)
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+  }
+}
+
 extension Identifier: Comparable {
   /// The order of keys: integers by number, dates by time, strings as Swift orders them.
   public static func < (a: Identifier, b: Identifier) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }

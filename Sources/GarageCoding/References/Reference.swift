@@ -84,13 +84,18 @@ extension Reference where Target: Codable & Identifiable {
 extension Reference {
   /// Whether both name the same object, be it by the present tag of its type or by a former one.
   public static func == (a: Reference, b: Reference) -> Bool {
+    // The usual case, without making results of both.
+    if let a = a.knownIdentity, let b = b.knownIdentity { return areOfOneObject(a, b) }
     switch (a.named, b.named) {
-    case (.success(let first), .success(let second)):
-      first.identifier == second.identifier
-        && (first.tag == second.tag || areNamesOfTarget(first.tag, second.tag))
-    case (.failure(let first), .failure(let second)): first == second
-    default: false
+    case (.success(let first), .success(let second)): return areOfOneObject(first, second)
+    case (.failure(let first), .failure(let second)): return first == second
+    default: return false
     }
+  }
+
+  @inline(__always)
+  private static func areOfOneObject(_ a: RecordIdentity, _ b: RecordIdentity) -> Bool {
+    a.identifier == b.identifier && (a.tag == b.tag || areNamesOfTarget(a.tag, b.tag))
   }
 
   /// Whether both are tags of the target's type: the present one or former ones.
@@ -103,9 +108,10 @@ extension Reference {
 
   /// Hashes what identifies the target, and not by which tag it is named, because equal references may have several.
   public func hash(into hasher: inout Hasher) {
-    switch named {
-    case .success(let identity): hasher.combine(identity.identifier)
+    switch name {
+    case .identity(let identity): hasher.combine(identity.identifier)
     case .failure(let error): hasher.combine(error)
+    case .inline(let target): hasher.combine(target.identity.identifier)
     }
   }
 }
