@@ -64,4 +64,16 @@ import Testing
       check(bytes)
     }
   }
+
+  @Test func oneByteThatIsNotASCIIIsFoundWhereverItStands() {
+    for count in 0...140 {
+      var bytes = [UInt8](repeating: 0x7F, count: count)
+      bytes.withUnsafeBytes { piece in #expect(isASCII(piece), "\(count) bytes") }
+      for place in 0..<count {
+        bytes[place] = 0x80
+        bytes.withUnsafeBytes { piece in #expect(!isASCII(piece), "byte \(place) of \(count)") }
+        bytes[place] = 0x7F
+      }
+    }
+  }
 }

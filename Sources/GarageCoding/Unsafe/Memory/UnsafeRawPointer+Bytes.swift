@@ -86,6 +86,7 @@ extension UInt64 {
 func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
   guard let base = bytes.baseAddress else { return true }
   let count = bytes.count
+  if count >= 64 { return isASCII(long: base, count) }
   // The last word overlaps the one before it, which is faster than going on by single bytes.
   if count >= 8 {
     var all = base.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
@@ -104,4 +105,20 @@ func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
   var all: UInt8 = 0
   for offset in 0..<count { all |= base.load(fromByteOffset: offset, as: UInt8.self) }
   return all & 0x80 == 0
+}
+
+/// The same for 32 bytes or more, four words at a time. Text that is not ASCII mostly says so at its beginning.
+@inline(__always)
+private func isASCII(long base: UnsafeRawPointer, _ count: Int) -> Bool {
+  let last = count &- 32
+  var offset = 0
+  while true {
+    let all =
+      base.bits(at: offset, as: UInt64.self) | base.bits(at: offset &+ 8, as: UInt64.self)
+      | base.bits(at: offset &+ 16, as: UInt64.self) | base.bits(at: offset &+ 24, as: UInt64.self)
+    if all & 0x8080_8080_8080_8080 != 0 { return false }
+    if offset == last { return true }
+    // The last four overlap those before them.
+    offset = min(offset &+ 32, last)
+  }
 }
