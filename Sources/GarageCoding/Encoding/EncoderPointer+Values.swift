@@ -288,10 +288,10 @@ extension EncoderPointer {
     let isMapped = facts.with { $0.mapping != nil }
     let facts = isMapped ? types.facts(ofObject: value) : facts
     let tag = try facts.object.identityDigest()
-    let canonical = try canonicalBytes(of: value, userInfo: core.userInfo)
+    let digest = try canonicalDigest(of: value, userInfo: core.userInfo)
     let writer = core.identifierWriter
     writer.pointee.removeAll()
-    canonical.withUnsafeBytes { writer.pointee.write(digest: ContentDigest.digest16(of: $0)) }
+    writer.pointee.write(digest: digest)
     writeReference(tag, writer.pointee.bytes, to: value, facts, .eager)
   }
 
@@ -313,16 +313,17 @@ extension EncoderPointer {
   }
 }
 
-/// The canonical bytes of a value, from which its digest is taken: map keys, sets and dictionaries sorted,
+/// The beginning of the digest of a value's canonical bytes: map keys, sets and dictionaries sorted,
 /// nil and the value's own sync status left out, references as type tag and identifier, equal strings and numbers
 /// alike. They depend on nothing in the process.
-func canonicalBytes<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: any Sendable]) throws -> [UInt8]
+func canonicalDigest<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: any Sendable]) throws
+  -> (UInt64, UInt64)
 {
   try EncodingCore.withCore(userInfo: userInfo, isCanonical: true) { core in
     let facts = core.state.types.facts(ofObject: value).object
-    if !facts.isSyncable { return try [UInt8](core.body(of: value)) }
+    if !facts.isSyncable { return ContentDigest.digest16(of: try core.body(of: value)) }
     core.leavesOutSyncStatus = true
-    return try [UInt8](core.body(of: facts.withoutSyncStatus(value)))
+    return ContentDigest.digest16(of: try core.body(of: facts.withoutSyncStatus(value)))
   }
 }
 

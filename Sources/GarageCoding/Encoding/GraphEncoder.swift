@@ -273,9 +273,9 @@ extension EncodingCore {
           try known.writeIdentifier(of: UnsafeRawPointer($0), &identifierWriter.pointee)
         }
       case .digest:
-        let canonical = try canonicalBytes(of: root, userInfo: userInfo)
+        let digest = try canonicalDigest(of: root, userInfo: userInfo)
         identifierWriter.pointee.removeAll()
-        canonical.withUnsafeBytes { identifierWriter.pointee.write(digest: ContentDigest.digest16(of: $0)) }
+        identifierWriter.pointee.write(digest: digest)
       case .none:
         throw GraphCodingError.missingConformance(type: known.name)
       }
