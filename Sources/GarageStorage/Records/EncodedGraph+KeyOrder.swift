@@ -52,6 +52,7 @@ private struct KeySorting {
   /// The places of the keys in their order, of several that are the same the last one; nil where they are in order
   /// already.
   func order() -> [Int]? {
+    if keys.count <= KeySorting.fewCount { return orderOfFew() }
     if (1..<max(keys.count, 1)).allSatisfy({ compare($0 - 1, $0) < 0 }) { return nil }
     var order: [Int] = []
     order.reserveCapacity(keys.count)
@@ -67,6 +68,30 @@ private struct KeySorting {
     }
     return order
   }
+
+  /// The same for few keys, which a transaction mostly has: each is put into its place among those before it. To group them
+  /// first would take far longer than to compare them.
+  private func orderOfFew() -> [Int] {
+    var order: [Int] = []
+    order.reserveCapacity(keys.count)
+    for index in keys.indices {
+      var place = order.count
+      var difference = -1
+      while place > 0 {
+        difference = compare(order[place - 1], index)
+        if difference <= 0 { break }
+        place -= 1
+      }
+      if place > 0 && difference == 0 {
+        order[place - 1] = index
+      } else {
+        order.insert(index, at: place)
+      }
+    }
+    return order
+  }
+
+  private static var fewCount: Int { 20 }
 
   /// The keys of each type, the types in the order of their tags. Keys of several types have less in common than a tag,
   /// and eight bytes from there on would be the same for all keys of a type.

@@ -59,6 +59,23 @@ import Testing
     }
   }
 
+  /// Few records are sorted in another way than many. Of those of one key the last one counts.
+  @Test(arguments: [16, 17] as [UInt64])
+  func fewRecordsAreWrittenInKeyOrder(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for count in Array(1...24) + Array(1...24) {
+      let names = (0..<count).map { _ in "\(Int.random(in: 0...12, using: &generator))" }
+      let graph = EncodedGraph(
+        joining: try names.map { try GraphEncoder(keyPrefix: 0x10).encode([Person($0)]) })
+      var last: [StorageKey: Int] = [:]
+      for index in graph.records.indices {
+        last[StorageKey(Array(graph.keys[graph.records[index].key]))] = index
+      }
+      let expected = last.keys.sorted().map { last[$0]! }
+      #expect(graph.recordsInKeyOrder() == expected, "seed \(seed), \(names)")
+    }
+  }
+
   /// Who is told that nothing need be sorted must be told right.
   @Test(arguments: [5, 6, 7, 8] as [UInt64])
   func whetherRecordsAreInKeyOrderIsKnown(_ seed: UInt64) throws {
