@@ -87,9 +87,14 @@ struct GraphNode {
 
   @inline(never)
   private static func otherValue<T>(_ record: UnsafePointer<GraphNode>, _ wanted: T.Type) -> T {
+    guard let rare = record.pointee.rare, !rare.others.isEmpty else {
+      // There is nothing else that the type was found for, so the object is one of a subclass.
+      let instance = record.pointee.instance!
+      assert(instance is T, "\(Swift.type(of: instance)) was taken for \(wanted)")
+      return Reinterpretation.value(heldBy: instance, as: wanted)
+    }
     if let instance = record.pointee.instance as? T { return instance }
-    let other = record.pointee.rare?.others.first { $0.type == wanted }
-    return other!.place[as: T.self]
+    return rare.others.first { $0.type == wanted }!.place[as: T.self]
   }
 
   func isDecoded(as wanted: Any.Type) -> Bool {

@@ -35,7 +35,7 @@ extension GraphWalk {
         tag: try source.tagName(digest) ?? "an unknown class", type: facts.name, identifier: key.text)
     }
     guard concrete is T.Type else { throw OtherClass() }
-    return TypeFacts.of(concrete).object
+    return state.types.facts(of: concrete).0.object
   }
 
   /// The class with this tag, where somebody named it.
