@@ -3,20 +3,20 @@ import Testing
 
 @testable import GarageCoding
 
-private struct Leaf: Codable, Identifiable {
+private struct UnorderedLeaf: Codable, Identifiable {
   var id: String
 }
 
-private struct NumberedLeaf: Codable, Identifiable {
+private struct NumberedUnorderedLeaf: Codable, Identifiable {
   var id: Int
 }
 
-private struct LinkSet: Codable, Identifiable {
+private struct UnorderedLinks: Codable, Identifiable {
   var id = 1
   var links: Set<URL>
 }
 
-private struct LinkList: Codable, Identifiable {
+private struct OrderedLinks: Codable, Identifiable {
   var id = 1
   var links: [URL]
 }
@@ -35,9 +35,9 @@ private struct LinkList: Codable, Identifiable {
     let ordered = links.sorted {
       ($0.absoluteString.utf8.count, $0.absoluteString) < ($1.absoluteString.utf8.count, $1.absoluteString)
     }
-    let expected = try body(LinkList(links: ordered))
-    #expect(try body(LinkSet(links: Set(links))) == expected)
-    #expect(try body(LinkSet(links: Set(links.reversed()))) == expected)
+    let expected = try body(OrderedLinks(links: ordered))
+    #expect(try body(UnorderedLinks(links: Set(links))) == expected)
+    #expect(try body(UnorderedLinks(links: Set(links.reversed()))) == expected)
   }
 
   @Test func urlsComeBack() throws {
@@ -72,7 +72,7 @@ private struct LinkList: Codable, Identifiable {
   }
 
   @Test func referencesComeBack() throws {
-    let names = (0..<20).map { Reference(Leaf.self, identifier: "leaf \($0)") }
+    let names = (0..<20).map { Reference(UnorderedLeaf.self, identifier: "leaf \($0)") }
     let set = Set(names)
     #expect(set.count == 20)
     #expect(try copy(set) == set)
@@ -84,7 +84,8 @@ private struct LinkList: Codable, Identifiable {
   /// One whose identifier stands for no `id` of its type has no identity to be written.
   @Test func aReferenceThatNamesNothingThrows() {
     let names: Set = [
-      Reference(NumberedLeaf.self, identifier: 1), Reference(NumberedLeaf.self, identifier: "x"),
+      Reference(NumberedUnorderedLeaf.self, identifier: 1),
+      Reference(NumberedUnorderedLeaf.self, identifier: "x"),
     ]
     #expect(throws: GraphCodingError.self) { try body(Owner(names)) }
   }
