@@ -14,6 +14,10 @@ let settings: [SwiftSetting] = [
 /// who works on the rest should have to install.
 let testsPostgres = Context.environment["GARAGE_TEST_POSTGRES"] == "1"
 
+/// Whether the library is optimized for its tests, as continuous integration asks for: it takes longer to build, and tests run in half
+/// the time. All assertions stay.
+let optimizesTests = Context.environment["GARAGE_TEST_OPTIMIZED"] == "1"
+
 let package = Package(
   name: "Garage",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -231,4 +235,14 @@ if testsPostgres {
         "GarageSealing", "GarageConformance", "GarageStorage", "GarageDemo", "DebianPackages",
       ]),
   ]
+}
+
+if optimizesTests {
+  for target in package.targets where target.type == .regular && target.path == nil {
+    target.swiftSettings =
+      (target.swiftSettings ?? []) + [
+        .unsafeFlags(["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"])
+      ]
+    target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"])]
+  }
 }
