@@ -110,8 +110,8 @@ public final class GraphEncoder: Sendable {
     }
   }
 
-  /// Encodes one root. It enters the tables of the graph only when its body turns out to refer to something, and then the rest
-  /// of the graph is encoded from the queue. Where it refers to nothing, no table is touched.
+  /// Encodes one root. It enters the tables of the graph only when its body turns out to have other objects, and then the rest
+  /// of the graph is encoded from the queue. Where it has none, no table is touched.
   @inline(__always)
   private func encode<T: Encodable>(single root: T, _ core: EncodingCore) throws -> EncodedGraph {
     let (tag, facts) = try core.writeIdentity(ofRoot: root)

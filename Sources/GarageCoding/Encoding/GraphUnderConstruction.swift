@@ -140,8 +140,8 @@ struct GraphUnderConstruction: ~Copyable {
 
   // MARK: - A root alone
 
-  /// Begins the graph of one root, which enters the tables only when the first identity beside it does. Its
-  /// identifier is kept by its writer until then.
+  /// Begins the graph of one root, which enters the tables only when the first identity beside it does; what lazy references name
+  /// has a table of its own. Its identifier is kept by its writer until then.
   @inline(__always)
   mutating func beginLoneRoot(
     tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ facts: Permanent<TypeFacts>
@@ -174,7 +174,11 @@ struct GraphUnderConstruction: ~Copyable {
 
   // MARK: - What stood inline
 
-  mutating func note(_ target: InlineTarget) { inlineTargets.append((target, currentLevel)) }
+  mutating func note(_ target: InlineTarget) {
+    // A graph that gets another object has more than its root.
+    if let loneRoot { enterLoneRoot(loneRoot) }
+    inlineTargets.append((target, currentLevel))
+  }
 
   /// Those that were noted. Of several with one identity the one that counts comes first: the nearest to the roots, at equal
   /// distance the later one.
@@ -211,7 +215,6 @@ struct GraphUnderConstruction: ~Copyable {
 
   /// The place in the record's reference table of a lazy reference to an identity.
   mutating func lazyReferenceIndex(of identity: RecordIdentity, _ facts: Permanent<TypeFacts>) -> Int {
-    if let loneRoot { enterLoneRoot(loneRoot) }
     let (number, isNew) = identity.identifier.bytes.withUnsafeBytes {
       lazyIdentities.insert(tag: identity.tag, $0)
     }
