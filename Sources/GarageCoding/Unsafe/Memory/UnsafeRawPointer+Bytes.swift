@@ -41,11 +41,11 @@ extension UnsafeMutableRawPointer {
   @inline(__always)
   func store<T: BitwiseCopyable>(_ value: T) { storeBytes(of: value, as: T.self) }
 
-  /// Copies bytes. Mostly they are few: then a word or two are copied, which may overlap, instead of a call.
+  /// Copies bytes, which do not overlap. Mostly they are few: then a word or two are copied, which may overlap, instead of a call.
   @inline(__always)
   func copyShort(from source: UnsafeRawPointer, _ count: Int) {
     if count > 16 {
-      copyMemory(from: source, byteCount: count)
+      copyLonger(from: source, count)
     } else if count >= 8 {
       let last = source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
       storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
@@ -60,6 +60,15 @@ extension UnsafeMutableRawPointer {
           of: source.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
       }
     }
+  }
+
+  /// Copies more than sixteen bytes. Up to 32 are two halves that may overlap: among them is the identifier of each `UUID`.
+  @inline(__always)
+  private func copyLonger(from source: UnsafeRawPointer, _ count: Int) {
+    if count > 32 { return copyMemory(from: source, byteCount: count) }
+    let last = source.loadUnaligned(fromByteOffset: count &- 16, as: SIMD2<UInt64>.self)
+    storeBytes(of: source.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
+    storeBytes(of: last, toByteOffset: count &- 16, as: SIMD2<UInt64>.self)
   }
 }
 
