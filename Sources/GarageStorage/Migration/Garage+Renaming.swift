@@ -9,7 +9,8 @@ extension Garage {
   /// with identifiers, times and sync statuses, so `T` must be able to read their content (``Evolving`` helps). References to
   /// the old name, in all records and in the values of typed keys, are changed to the new one, so `T` need not declare the old
   /// name as a former tag. For this, all records are read once. If the old name is that of a subclass, its objects become `T`s
-  /// in place; `T` must then be a subclass in the same hierarchy.
+  /// in place; `T` must then be a subclass in the same hierarchy. If `T` is a class that got a superclass that is `Codable` and
+  /// `Identifiable`, its own name is the old one: its objects move to the identifiers that the hierarchy shares.
   ///
   /// Some identifiers are not changed: digests of values that refer to renamed objects. If such a value is parked again, it
   /// becomes another record.
@@ -85,7 +86,7 @@ private struct TypeRenaming {
   private var objectKeys: ObjectKeys { access.garage.objectKeys }
 
   func run() throws -> MigrationReport {
-    if old == concrete { return report }
+    if old == concrete && !moves { return report }
     var renaming = self
     for tag in [space, concrete] {
       let name = TextName(kind: .tag, digest: tag.digest)
@@ -102,7 +103,8 @@ private struct TypeRenaming {
     return renaming.report
   }
 
-  /// Whether the old name's records move to the new space. If they are there already, the old name is that of a subclass.
+  /// Whether the old name's records move to the new space. If they are there already, the old name is that of a subclass. The
+  /// old name is the type's own if the type was no subclass before.
   private var moves: Bool { old != space }
 
   private func newKey(_ key: StorageKey) -> StorageKey {
@@ -194,7 +196,7 @@ private struct TypeRenaming {
       try RecordSummary.record(
         record, tag: tag, keyIdentifier: identifier, movedTo: tag,
         concreteTag: { concreteTag in
-          guard concreteTag == old.digest else { return concreteTag }
+          guard concreteTag == old.digest, old != concrete else { return concreteTag }
           isOfType = true
           return concrete == space ? nil : concrete.digest
         }, renaming: moves ? [old.digest: space.digest] : [:], except: keeping, typeName: name)

@@ -43,6 +43,29 @@ private class RenamedBase: Codable, Identifiable, TypeTagged {
 private final class RenamedOld: RenamedBase { override class var typeTag: String { "renaming.sub.old" } }
 private final class RenamedNew: RenamedBase { override class var typeTag: String { "renaming.sub.new" } }
 
+/// A class that stands alone, and the same when it has a superclass.
+private final class HuntingHoundBefore: Codable, Identifiable, Syncable, TypeTagged {
+  static var typeTag: String { "renaming.hound" }
+  var id: Int
+  var syncStatus = SyncStatus.notSynced
+  init(_ id: Int) { self.id = id }
+}
+private class HuntingBeast: Codable, Identifiable, Syncable, TypeTagged {
+  class var typeTag: String { "renaming.beast" }
+  var id: Int
+  var syncStatus = SyncStatus.notSynced
+  init(_ id: Int) { self.id = id }
+}
+private final class HuntingHound: HuntingBeast { override class var typeTag: String { "renaming.hound" } }
+private struct HuntingKennelBefore: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "renaming.kennel" }
+  var id: Int, hound: HuntingHoundBefore, other: Reference<HuntingHoundBefore>
+}
+private struct HuntingKennel: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "renaming.kennel" }
+  var id: Int, hound: HuntingHound, other: Reference<HuntingHound>
+}
+
 @Suite struct TypeRenamingTests {
   @Test(arguments: Backend.allCases) func valuesOfTypedKeysReferToTheNewName(_ backend: Backend) throws {
     let place = try Place(backend)
@@ -103,6 +126,37 @@ private final class RenamedNew: RenamedBase { override class var typeTag: String
     #expect(try garage.retrieve(RenamedBase.self, identifier: 3) != nil)
     try garage.park(RenamedOld(4))
     #expect(throws: GarageError.self) { try garage.migrateAll(from: RenamedOld.self, to: Ship.self) }
+  }
+
+  /// A class that gets a superclass shares that one's identifiers: its objects, and what refers to them, move there.
+  @Test(arguments: Backend.allCases) func aClassGetsASuperclass(_ backend: Backend) throws {
+    let place = try Place(backend)
+    var garage = try place.garage([HuntingHound.self])
+    try garage.parkAll([HuntingHoundBefore(1), HuntingHoundBefore(2)])
+    let other = Reference(HuntingHoundBefore.self, identifier: 1)
+    try garage.park(HuntingKennelBefore(id: 1, hound: HuntingHoundBefore(3), other: other))
+    let before = Key<GlobalNamespace, Reference<HuntingHoundBefore>?>(id: "hound", defaultValue: nil)
+    try garage.set(before, value: other)
+    try garage.park(HuntingBeast(4))
+    try garage.park(HuntingHound(5))
+    #expect(try garage.retrieveAll(HuntingBeast.self).map(\.id) == [4, 5])
+    for isFirst in [true, false] {
+      let report = try garage.migrateAll(from: HuntingHound.self, to: HuntingHound.self)
+      #expect(
+        report.rewritten == (isFirst ? 3 : 0) && report.updatedReferences == (isFirst ? 2 : 0), "\(report)")
+      #expect(report.failedCount == 0, "\(report)")
+    }
+    garage = try place.reopened(garage, [HuntingHound.self])
+    #expect(try garage.retrieveAll(HuntingHound.self).map(\.id) == [1, 2, 3, 5])
+    #expect(try garage.retrieveAll(HuntingHound.self, withStatus: .notSynced).map(\.id) == [1, 2, 3, 5])
+    let all = try garage.retrieveAll(HuntingBeast.self)
+    #expect(all.map(\.id) == [1, 2, 3, 4, 5] && all[0] is HuntingHound && !(all[3] is HuntingHound))
+    let kennel = try #require(try garage.retrieve(HuntingKennel.self, identifier: 1))
+    #expect(kennel.hound.id == 3)
+    #expect(try garage.retrieve(kennel.other)?.id == 1)
+    let now = Key<GlobalNamespace, Reference<HuntingHound>?>(id: "hound", defaultValue: nil)
+    #expect(try garage.retrieve(#require(try garage.get(now)))?.id == 1)
+    #expect(try garage.typeNames()["renaming.hound"] == nil)
   }
 
   @Test(arguments: Backend.allCases) func damagedRecordsStayAndAreReported(_ backend: Backend) throws {
