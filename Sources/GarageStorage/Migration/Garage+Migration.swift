@@ -10,6 +10,9 @@ extension Garage {
   /// by their content. Objects that the record refers to are not rewritten. They are parked only if they have no record yet,
   /// because they stood inline before.
   ///
+  /// Other records and typed keys may still refer to the objects by a former tag. As long as they do, the type has to declare it:
+  /// ``migrateAll(fromOldClassName:to:)`` changes them.
+  ///
   /// For a class it covers the subclasses that the garage knows. A record that cannot be read is left as it is and reported. So
   /// is a record that a unique index forbids, with the objects that it refers to. The other records are migrated.
   ///

@@ -66,6 +66,29 @@ private struct HuntingKennel: Codable, Identifiable, TypeTagged {
   var id: Int, hound: HuntingHound, other: Reference<HuntingHound>
 }
 
+/// A type under its old name, under the new one with the old one as a former tag, and without that.
+private struct BuoyBefore: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "renaming.buoy.old" }
+  var id: Int
+}
+private struct BuoyBetween: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "renaming.buoy" }
+  static var formerTypeTags: [String] { ["renaming.buoy.old"] }
+  var id: Int
+}
+private struct Buoy: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "renaming.buoy" }
+  var id: Int
+}
+private struct ChannelBefore: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "renaming.channel" }
+  var id: Int, buoys: [BuoyBefore]
+}
+private struct Channel: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "renaming.channel" }
+  var id: Int, buoys: [Buoy]
+}
+
 @Suite struct TypeRenamingTests {
   @Test(arguments: Backend.allCases) func valuesOfTypedKeysReferToTheNewName(_ backend: Backend) throws {
     let place = try Place(backend)
@@ -126,6 +149,20 @@ private struct HuntingKennel: Codable, Identifiable, TypeTagged {
     #expect(try garage.retrieve(RenamedBase.self, identifier: 3) != nil)
     try garage.park(RenamedOld(4))
     #expect(throws: GarageError.self) { try garage.migrateAll(from: RenamedOld.self, to: Ship.self) }
+  }
+
+  /// `migrateAll` of the type moves its records. What refers to them needs the former tag until it is changed, too.
+  @Test(arguments: Backend.allCases) func aFormerTagGoesInTwoSteps(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(ChannelBefore(id: 1, buoys: [BuoyBefore(id: 1), BuoyBefore(id: 2)]))
+    let before = Key<GlobalNamespace, BuoyBefore?>(id: "buoy", defaultValue: nil)
+    let now = Key<GlobalNamespace, Buoy?>(id: "buoy", defaultValue: nil)
+    try garage.set(before, value: BuoyBefore(id: 3))
+    #expect(try garage.migrateAll(BuoyBetween.self).rewritten == 3)
+    let report = try garage.migrateAll(fromOldClassName: "renaming.buoy.old", to: Buoy.self)
+    #expect(report.rewritten == 0 && report.updatedReferences == 2 && report.failedCount == 0, "\(report)")
+    #expect(try garage.retrieve(Channel.self, identifier: 1)?.buoys.map(\.id) == [1, 2])
+    #expect(try garage.get(now)?.id == 3)
   }
 
   /// A class that gets a superclass shares that one's identifiers: its objects, and what refers to them, move there.
