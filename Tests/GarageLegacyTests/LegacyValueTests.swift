@@ -15,6 +15,50 @@ struct LegacyShare: Codable, Identifiable, Equatable {
   var ratio: Double
 }
 
+/// Types that have changed since GarageStorage: heights were in metres, areas in another unit, and a length had another key.
+struct LegacyTower: Codable, Identifiable, Evolving, Equatable {
+  struct Floor: Codable, Evolving, Equatable {
+    var area: Double
+    static var version: Int { 3 }
+    static func upgrade(_ record: inout RecordValue, from version: Int) throws {
+      if version < 3, let area = record["area"]?.doubleValue { record["area"] = .double(area / 4) }
+    }
+  }
+
+  var id: Int
+  var height: Double
+  var built: Date
+  var floors: [Floor]
+  var neighbour: Reference<LegacyTower>?
+  static var version: Int { 1 }
+  static func upgrade(_ record: inout RecordValue, from version: Int) throws {
+    if version < 1, let metres = record["height"]?.doubleValue { record["height"] = .double(metres * 100) }
+  }
+}
+
+final class LegacyMast: MappableObject, Evolving {
+  var name = ""
+  var length = 0
+  var raised: Date?
+  var tower: LegacyTower?
+  init() {}
+
+  static var objectMapping: ObjectMapping {
+    let mapping = ObjectMapping(for: LegacyMast.self)
+    mapping.add("name", \LegacyMast.name)
+    mapping.add("length", \LegacyMast.length)
+    mapping.add("raised", \LegacyMast.raised)
+    mapping.add("tower", \LegacyMast.tower)
+    mapping.identifyingAttribute = "name"
+    return mapping
+  }
+
+  static var version: Int { 2 }
+  static func upgrade(_ record: inout RecordValue, from version: Int) throws {
+    if version < 2 { record.rename("metres", to: "length") }
+  }
+}
+
 /// The same numbers in each run of a seed.
 private struct DigitSource: RandomNumberGenerator {
   var state: UInt64
@@ -53,6 +97,32 @@ private struct DigitSource: RandomNumberGenerator {
       #expect(
         try garage.retrieve(Vessel.self, identifier: "V\(place)")?.launched == entry.date, "\(entry.text)")
     }
+  }
+
+  /// What GarageStorage parked is of version 0, whether it stands by itself or in another object.
+  @Test func objectsOfOlderFormAreUpgraded() throws {
+    let store = try OldStore()
+    let day = "2015-07-01T10:00:00Z"
+    try store.add(
+      "LegacyTower", "1",
+      "{\"id\":1,\"height\":1.5,\"built\":\"\(day)\",\"floors\":[{\"area\":8},{\"area\":2.0}],\"neighbour\":\"2\"}"
+    )
+    try store.add("LegacyTower", "2", "{\"id\":2,\"height\":2,\"built\":\"\(day)\",\"floors\":[]}")
+    let tower = OldJSON.reference("LegacyTower", "1")
+    try store.add(
+      "MCMast", "main",
+      "{\"name\":\"main\",\"metres\":7,\"raised\":\(OldJSON.date(day)),\"tower\":\(tower)}")
+    let garage = try Garage(MemoryStorage())
+    let report = try GarageStorageImporter(
+      storeAt: store.url, types: [LegacyTower.self], names: ["MCMast": LegacyMast.self]
+    ).importObjects(into: garage)
+    #expect(report.failures.isEmpty && report.importedCount == 3, "\(report)")
+    let first = try #require(try garage.retrieve(LegacyTower.self, identifier: 1))
+    let date = Date(timeIntervalSince1970: 1_435_744_800)
+    #expect(first.height == 150 && first.built == date && first.floors.map(\.area) == [2, 0.5])
+    #expect(try garage.retrieve(#require(first.neighbour))?.height == 200)
+    let mast = try #require(try garage.retrieve(LegacyMast.self, identifier: "main"))
+    #expect(mast.length == 7 && mast.raised == date && mast.tower == first)
   }
 
   /// Read as a `Decimal` and as a `Double`: what Foundation's decoder reads.

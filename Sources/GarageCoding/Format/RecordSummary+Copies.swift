@@ -1,4 +1,4 @@
-// Changes records without encoding them again: gives them another status, another tag, or the form that their type writes
+// Changes records without encoding them again: gives them another status, version or tag, or the form that their type writes
 // today. Each is taken apart (ParsedRecord) and written again (RecordParts).
 
 extension RecordSummary {
@@ -12,6 +12,21 @@ extension RecordSummary {
     try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
       var parts = parsed.parts
       parts.syncStatus = status
+      return keyIdentifier.withUnsafeBytes {
+        parsed.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
+      }
+    }
+  }
+
+  /// The record as one of another version of its type. Nothing is decoded.
+  ///
+  /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``.
+  static func record(
+    _ record: RawSpan, ofVersion version: Int, tag: UInt64, keyIdentifier: RawSpan, typeName: String
+  ) throws -> [UInt8] {
+    try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
+      var parts = parsed.parts
+      parts.typeVersion = version
       return keyIdentifier.withUnsafeBytes {
         parsed.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
       }

@@ -105,7 +105,7 @@ private struct ForeignRoot: Encodable {
 }
 
 extension GraphEncoder {
-  /// The record of an object that another library wrote.
+  /// The record of an object that another library wrote, of version 0 of its type: that library knew of no versions.
   ///
   /// - Parameters:
   ///   - value: the value that it wrote.
@@ -128,6 +128,13 @@ extension GraphEncoder {
         core, rootCount: 1, time: 0, including: { $0 == 0 }, status: { _, _ in syncStatus }
       ) { _ in try core.body(of: root) }
     }
-    return graph.records.first.map { Array(graph.bytes[$0.value]) } ?? []
+    guard let place = graph.records.first?.value else { return [] }
+    let record = Array(graph.bytes[place])
+    let facts = TypeFacts.of(type).object
+    if facts.version == 0 { return record }
+    let keyIdentifier = identity.identifier.keyBytes
+    return try RecordSummary.record(
+      record.span.bytes, ofVersion: 0, tag: identity.tag, keyIdentifier: keyIdentifier.span.bytes,
+      typeName: facts.name)
   }
 }
