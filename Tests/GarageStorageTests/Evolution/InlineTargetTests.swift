@@ -276,6 +276,26 @@ private enum StandingDrawer: Namespace { static let id = "standing drawer" }
     }
   }
 
+  /// Set in a task, it is the garage's as well: deleted since, it stays deleted.
+  @Test(arguments: Backend.allCases)
+  func underKeysThatATaskSets(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let before = Key<StandingDrawer, StandingLeafBefore?>(id: "leaf", defaultValue: nil)
+    let now = Key<StandingDrawer, Reference<StandingLeaf>?>(id: "leaf", defaultValue: nil)
+    try await garage.set(before, value: StandingLeafBefore(id: 1, text: "leaf"))
+    let found = try await garage.get(now)
+    let link = try #require(found)
+    try await garage.set(now, value: link)
+    let parked = try await garage.retrieve(StandingLeaf.self, identifier: 1)
+    #expect(parked?.text == "leaf")
+    try await garage.delete(StandingLeaf.self, identifier: 1)
+    let deleted = try await garage.retrieve(link)
+    #expect(deleted?.text == nil)
+    try await garage.set(now, value: link)
+    let count = try await garage.count(StandingLeaf.self)
+    #expect(count == 0)
+  }
+
   @Test(arguments: Backend.allCases)
   func aRecordUnderAFormerTagIsThere(_ backend: Backend) throws {
     let garage = try Place(backend).garage()

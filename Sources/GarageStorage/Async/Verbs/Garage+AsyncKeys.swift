@@ -213,20 +213,23 @@ extension Garage {
       _ change: KeyChange, _ namespace: N.Type, after: (() -> Void)? = nil
     ) async throws -> Bool
   {
-    try await committing(namespace, byteCount: change.byteCount, { try change.make(in: $0) }, after: after)
+    try await committing(
+      namespace, byteCount: change.byteCount, tellsObjects: change.tellsObjects, { try change.make(in: $0) },
+      after: after)
   }
 
   /// Commits with the hooks of a namespace.
   ///
   /// - Parameters:
+  ///   - tellsObjects: whether objects have to be told that they were parked, which a body that only writes bytes does not do.
   ///   - body: returns whether it changed anything.
   ///   - after: runs after these hooks, after the commit that saves the change.
   /// - Returns: whether anything was changed.
   @discardableResult
   nonisolated(nonsending)
     private func committing<N: Namespace>(
-      _ namespace: N.Type, byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Bool,
-      after: (() -> Void)? = nil
+      _ namespace: N.Type, byteCount: Int = 0, tellsObjects: Bool = false,
+      _ body: @escaping (WriteAccess) throws -> Bool, after: (() -> Void)? = nil
     ) async throws -> Bool
   {
     // It may run more than once, if the commit is tried again.
@@ -245,7 +248,11 @@ extension Garage {
     var hooks = CommitHooks()
     hooks.note(namespace)
     do { try hooks.runBeforeCommit() } catch { throw translated(error) }
-    try await submitBytes(byteCount: byteCount) { hasChanged.value = try body($0) }
+    if tellsObjects {
+      try await submit { hasChanged.value = try body($0) }
+    } else {
+      try await submitBytes(byteCount: byteCount) { hasChanged.value = try body($0) }
+    }
     guard hasChanged.value == true else { return false }
     hooks.runAfterCommit()
     after?()
@@ -279,6 +286,9 @@ struct KeyChange {
   init(removing name: StorageKey) { self.name = name }
 
   var byteCount: Int { (value?.count ?? 0) + (graph?.bytes.count ?? 0) }
+
+  /// Whether objects that stood inline before are parked along with the value.
+  var tellsObjects: Bool { graph?.inlineTargets.isEmpty == false }
 
   /// Makes the change. Returns false, and changes nothing, if something other than expected is stored.
   func make(in access: WriteAccess) throws -> Bool {
