@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 // The value of a typed key: a record without identity and time.
 
 /// A value that is kept under a key of its own, encoded and ready to be written.
@@ -18,19 +24,25 @@ package enum ValueDamage: Error {
 extension GraphEncoder {
   /// Encodes a value that is kept under a key of its own, with the graph of everything it refers to.
   ///
-  /// - Parameter fullKey: the whole key, if the store's key is cut.
+  /// - Parameters:
+  ///   - fullKey: the whole key, if the store's key is cut.
+  ///   - dates: how the dates of the objects are encoded. Those of the value itself are always exact.
   /// - Throws: ``GraphCodingError``, `EncodingError`, and the errors of the objects' `encode(to:)`.
-  package func encode<T: Encodable>(value: T, key: CheckedKey, fullKey: [UInt8]?) throws -> EncodedValue {
+  package func encode<T: Encodable>(
+    value: T, key: CheckedKey, fullKey: [UInt8]?, dates: DateEncodingStrategy = .deferredToDate
+  ) throws -> EncodedValue {
     try EncodingCore.withCore(userInfo: userInfo) { core in
-      try self.value(value, key: key, fullKey: fullKey, core)
+      try self.value(value, key: key, fullKey: fullKey, dates: dates, core)
     }
   }
 
   func value<T: Encodable>(
-    _ value: T, key: CheckedKey, fullKey: [UInt8]?, _ core: EncodingCore
+    _ value: T, key: CheckedKey, fullKey: [UInt8]?, dates: DateEncodingStrategy = .deferredToDate,
+    _ core: EncodingCore
   ) throws -> EncodedValue {
     let body = try core.body(of: HeldValue(value: value))
     let bytes = core.builder.pointee.valueRecord(body, key: key, fullKey: fullKey, core.graph)
+    core.setDateStrategy(dates)
     return EncodedValue(graph: try encodeRecords(core, rootCount: 0) { _ in body }, bytes: bytes)
   }
 }

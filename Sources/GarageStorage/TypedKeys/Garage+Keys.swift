@@ -99,7 +99,7 @@ extension GarageWriting {
   func setCoded<K: KeyType>(_ key: K, _ value: K.ValueType) throws where K.ValueType: Codable {
     if isNil(value) { return try withWriteAccess { try $0.removeValue(of: key) } }
     // Encoding runs users' code, so it is done outside the transaction.
-    let encoded = try garage.encoding { try $0.encode(value, of: key) }
+    let encoded = try garage.encoding { try $0.encode(value, of: key, dates: garage.dateEncodingStrategy) }
     try withWriteAccess { try $0.putValue(encoded, of: key) }
   }
 

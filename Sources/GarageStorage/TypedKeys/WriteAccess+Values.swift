@@ -36,7 +36,7 @@ extension WriteAccess {
     }
     if isSet { return }
     if isNil(value) { return try removeValue(of: key) }
-    try putValue(garage.encoder.encode(value, of: key), of: key)
+    try putValue(garage.encoder.encode(value, of: key, dates: garage.dateEncodingStrategy), of: key)
   }
 
   /// Writes an encoded value, and parks the objects that it refers to.
@@ -74,10 +74,13 @@ extension WriteAccess {
 }
 
 extension GraphEncoder {
-  func encode<K: KeyType>(_ value: K.ValueType, of key: K) throws -> EncodedValue where K.ValueType: Codable {
+  /// - Parameter dates: how the dates of the objects that the value refers to are encoded, as where they are parked.
+  func encode<K: KeyType>(
+    _ value: K.ValueType, of key: K, dates: DateEncodingStrategy
+  ) throws -> EncodedValue where K.ValueType: Codable {
     try KeyName.with(key) { bytes, full in
       // The encoder adds the first byte of the key itself, and the checksum does not cover it.
-      try encode(value: value, key: KeyLayout.checked(bytes), fullKey: full)
+      try encode(value: value, key: KeyLayout.checked(bytes), fullKey: full, dates: dates)
     }
   }
 }

@@ -125,6 +125,35 @@ import Testing
     for person in [sam, nick, read.lead] + read.members { person.brother = nil }
   }
 
+  /// The objects in a value are parked as by `park`, with dates in the garage's form. The value's own dates are exact.
+  @Test(arguments: Backend.allCases, ["set", "update", "task"])
+  func datesOfObjectsAreInTheFormOfTheGarage(_ backend: Backend, _ way: String) async throws {
+    struct DatedTrip: Codable, Identifiable {
+      var id: Int
+      var start: Date
+    }
+    struct DatedPlan: Codable {
+      var trip: DatedTrip
+      var made: Date
+    }
+    let garage = try Garage(
+      Place(backend).open(), dateEncodingStrategy: .iso8601, dateDecodingStrategy: .iso8601)
+    let key = Key<OtherSpace, DatedPlan?>(id: "trip", defaultValue: nil)
+    let date = Date(timeIntervalSince1970: 1.75)
+    let plan = DatedPlan(trip: DatedTrip(id: 1, start: date), made: date)
+    func set() throws { try garage.set(key, value: plan) }
+    func update() throws { try garage.update(key) { $0 = plan } }
+    switch way {
+    case "set": try set()
+    case "update": try update()
+    default: try await garage.set(key, value: plan)
+    }
+    let trip = try await garage.retrieve(DatedTrip.self, identifier: 1)
+    #expect(trip?.start == Date(timeIntervalSince1970: 1))
+    let stored = try await garage.get(key)
+    #expect(stored?.made == date && stored?.trip.start == trip?.start)
+  }
+
   /// A failure in the graph leaves value and objects as they were.
   @Test(arguments: Backend.allCases)
   func aValueThatDoesNotEncodeChangesNothing(_ backend: Backend) throws {

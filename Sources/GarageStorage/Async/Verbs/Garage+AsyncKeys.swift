@@ -278,7 +278,7 @@ struct KeyChange {
     if isPlain {
       self.value = plain.flatMap { $0.isEmpty ? nil : $0 }
     } else if !isNil(value) {
-      let encoded = try garage.encoding { try $0.encode(value, of: key) }
+      let encoded = try garage.encoding { try $0.encode(value, of: key, dates: garage.dateEncodingStrategy) }
       (self.value, graph) = (encoded.bytes, encoded.graph)
     }
   }
