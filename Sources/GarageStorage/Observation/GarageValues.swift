@@ -6,7 +6,9 @@ internal import GarageDriver
 /// for try await adults in garage.values(of: garage.query(Person.self).where(\.age >= 18)) { show(adults) }
 /// ```
 /// It is read when the next element is asked for. So a slow reader misses states in between, and always gets the last one. If
-/// an element is `Equatable` and equals the one before, it is not given again. The sequence ends when the task is cancelled.
+/// an element is `Equatable` and equals the one before, it is not given again: a change that its `==` does not look at is not
+/// heard of, as of a type that compares the `id` alone, or of objects that it holds by ``Linked``. The sequence ends when the
+/// task is cancelled.
 ///
 /// A commit concerns it if it changes one of the objects and keys that were read, including those reached by references. If
 /// more than a thousand objects were read, a change of any object of their types concerns it. Commits of other processes are
@@ -69,6 +71,10 @@ public struct GarageValues<Element>: AsyncSequence {
         }
       } catch is CancellationError where Task.isCancelled {
         return nil
+      } catch {
+        // What comes after an error is given, also if it equals what came before: it tells that the error is over.
+        last = nil
+        throw error
       }
     }
   }

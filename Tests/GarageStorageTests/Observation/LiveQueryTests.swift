@@ -73,6 +73,25 @@ import Testing
     _ = live
   }
 
+  private struct Chapter: Codable, Identifiable, Equatable, Sendable {
+    var id: Int
+    var page: Counter
+  }
+
+  /// Also where what is read again equals what was there before the error.
+  @Test(arguments: Backend.engines) func anErrorIsOverWhenItsReasonIs(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let chapter = Chapter(id: 1, page: Counter(id: 7, value: 1))
+    try await garage.park(chapter)
+    let live = LiveObject(Chapter.self, identifier: 1, in: garage)
+    #expect(await observe { live.object == chapter })
+    try await garage.delete(Counter.self, identifier: 7)
+    #expect(await observe { live.error != nil })
+    try await garage.park(chapter.page)
+    #expect(try await comesTrue { live.error == nil })
+    #expect(live.object == chapter)
+  }
+
   /// The view model that `Docs/Observing.md` points at.
   @Test(arguments: Backend.engines) func theLibraryFollows(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
