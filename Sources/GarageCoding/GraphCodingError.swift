@@ -111,7 +111,8 @@ extension GraphCodingError: CustomStringConvertible {
     case .identityMismatch(let type, let recordIdentifier, let decodedIdentifier):
       """
       The record of \(type) "\(recordIdentifier)" decodes to an object whose id is "\(decodedIdentifier)". \
-      A property declared "let id = …" is never decoded: declare it "var id".
+      A property that is declared "let id = …", or left out of the CodingKeys, is never decoded: declare it "var id", \
+      and name it there.
       """
     case .unretrievable(let type, let identifier, let reason):
       "\(type) \"\(identifier)\" could never be retrieved: \(reason)."

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The reason why nothing was imported.
 public enum GarageStorageImportError: Error, Hashable, Sendable, CustomStringConvertible {
   /// There is no file.
@@ -21,4 +23,9 @@ public enum GarageStorageImportError: Error, Hashable, Sendable, CustomStringCon
       """
     }
   }
+}
+
+extension GarageStorageImportError: LocalizedError {
+  /// The same as ``description``.
+  public var errorDescription: String? { description }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import GarageCoding
 public import GarageDriver
 
 /// An error that a garage throws by itself. It says what failed, on what, and what to do next.
@@ -16,7 +17,8 @@ public enum GarageError: Error, Hashable, Sendable {
 
   /// There is no object of this type (first) with this identifier (second).
   case failedToRetrieveObject(String, String)
-  /// A value of this type cannot be parked by itself: it is neither `Identifiable` nor `Hashable`.
+  /// A value of this type cannot be parked by itself: it is neither `Identifiable` nor `Hashable`, or it is nil or a
+  /// ``Reference``.
   case missingConformance(String)
   /// The `id` of this type is of a kind that cannot name a record.
   case unsupportedIDConformance(String)
@@ -127,8 +129,8 @@ extension GarageError: CustomStringConvertible {
       "Failed to retrieve object of type: \(type) with identifier: \(identifier)"
     case .missingConformance(let type):
       """
-      \(type) cannot be parked by itself, because it is neither Identifiable nor Hashable. Conform it to \
-      Codable and one of them, or park an object that holds it.
+      \(type) cannot be parked by itself, because it is neither Identifiable nor Hashable, or because nil and a Reference \
+      are no objects. Conform it to Codable and one of the two, or park an object that holds it.
       """
     case .notSyncable(let type):
       """
@@ -201,7 +203,8 @@ extension GarageError: CustomStringConvertible {
     case .identityMismatch(let type, let recordIdentifier, let decodedIdentifier):
       """
       The record of \(type) "\(recordIdentifier)" decodes to an object whose id is "\(decodedIdentifier)". \
-      A property declared "let id = …" is never decoded: declare it "var id".
+      A property that is declared "let id = …", or left out of the CodingKeys, is never decoded: declare it "var id", \
+      and name it there.
       """
     case .nestingTooDeep(let depth):
       """
@@ -316,6 +319,23 @@ extension GarageError: CustomStringConvertible {
 
 extension GarageError: LocalizedError {
   /// The same as ``description``.
+  public var errorDescription: String? { description }
+}
+
+// Whoever shows `localizedDescription` would otherwise show nothing but the name of the type and a number.
+
+extension StorageError: LocalizedError {
+  /// The same as `description`.
+  public var errorDescription: String? { description }
+}
+
+extension UnreadableObject: LocalizedError {
+  /// The same as `description`.
+  public var errorDescription: String? { description }
+}
+
+extension GraphCodingError: LocalizedError {
+  /// The same as `description`.
   public var errorDescription: String? { description }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GarageCoding
 import GarageDriver
 import GarageStorage
 import Testing
@@ -57,6 +58,16 @@ import Testing
     #expect(
       Set(ErrorTextTests.all.map(\.errorCode))
         == Set(Array(1...35) + Array(40...43) + [50]))
+  }
+
+  /// Alerts show this text, also that of errors which come as they are: of opening a storage, of a reference, of an object that
+  /// cannot be read.
+  @Test func otherErrorsSayTheSameInAlerts() {
+    let errors: [any Error] = [
+      ErrorTextTests.storageError, GraphCodingError.missingConformance(type: "T"),
+      UnreadableObject(type: "T", identifier: "a", path: "b.c", error: nil),
+    ]
+    for error in errors { #expect(error.localizedDescription == "\(error)") }
   }
 
   @Test func errorsCompareByWhatTheySay() {
