@@ -11,7 +11,7 @@ extension Garage {
   where S.Element: Codable & Sendable {
     let objects = Array(objects)
     if mayUseSeveralCores, objects.count >= SharedEncoding<S.Element>.minimumCount,
-      !(S.Element.self is any OptionalObject.Type), !(S.Element.self is AnyClass)
+      !(S.Element.self is any NoObject.Type), !(S.Element.self is AnyClass)
     {
       let graphs = try encoding {
         try SharedEncoding(

@@ -101,13 +101,13 @@ extension GarageWriting {
 extension Garage {
   /// The records of an object and of all objects that it refers to.
   func graph<T: Codable>(of object: T) throws -> EncodedGraph {
-    if T.self is any OptionalObject.Type { return try graph(ofAny: [codable(object)]) }
+    if T.self is any NoObject.Type { return try graph(ofAny: [codable(object)]) }
     return try encoding { try $0.encode(root: object, dates: dateEncodingStrategy) }
   }
 
   /// The records of several objects, and of all objects that they refer to.
   func graph<S: Sequence>(ofAll objects: S) throws -> EncodedGraph where S.Element: Codable {
-    if S.Element.self is any OptionalObject.Type {
+    if S.Element.self is any NoObject.Type {
       return try graph(ofAny: objects.map { try codable($0) })
     }
     return try encoding { try $0.encode(Array(objects), dates: dateEncodingStrategy) }
@@ -155,7 +155,13 @@ extension GarageWriting {
   public func parkAll<S: Sequence>(_ objects: S) throws {}
 }
 
-// MARK: - Optionals
+// MARK: - Optionals and references
+
+/// An optional, which may hold an object, or a reference, which names one. Both are `Hashable`, so the compiler accepts them.
+protocol NoObject {}
+
+extension Optional: NoObject {}
+extension Reference: NoObject {}
 
 /// An optional. It cannot be parked itself, but the object in it can. `Optional` is `Hashable`, so the compiler accepts one.
 protocol OptionalObject {

@@ -99,6 +99,28 @@ import Testing
     #expect(try garage.count(Counter.self) == 0)
   }
 
+  /// A reference is `Hashable`, so the compiler lets one through. It must not become an object of its own.
+  @Test(arguments: Backend.allCases)
+  func referencesAreNoObjects(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let reference = Reference(Counter.self, identifier: 1)
+    let many = (0..<2000).map { Reference(Counter.self, identifier: $0) }
+    let refused = GarageError.missingConformance("Reference<Counter>")
+    await #expect(throws: refused) { try await garage.park(reference) }
+    await #expect(throws: refused) { try await garage.parkAll(many) }
+    try parkOnThisThread(reference, many, garage, refused)
+  }
+
+  private func parkOnThisThread(
+    _ reference: Reference<Counter>, _ many: [Reference<Counter>], _ garage: Garage, _ refused: GarageError
+  ) throws {
+    #expect(throws: refused) { try garage.park(reference) }
+    #expect(throws: refused) { try garage.parkAll(many) }
+    #expect(throws: refused) { try garage.delete(reference) }
+    #expect(throws: refused) { try garage.write { writer in try writer.park(reference) } }
+    #expect(try garage.typeNames().isEmpty)
+  }
+
   /// `Optional` is `Hashable`, so the compiler lets one through.
   @Test(arguments: Backend.allCases)
   func optionalsAreParkedAsWhatTheyHold(_ backend: Backend) throws {
