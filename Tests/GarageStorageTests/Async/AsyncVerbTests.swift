@@ -12,6 +12,27 @@ import Testing
     var syncStatus = SyncStatus.notSynced
   }
 
+  /// As apps have it around a garage: of types that may belong to an actor.
+  private struct Drawer<T: Codable & Identifiable> {
+    let garage: Garage
+    func matching(_ condition: Condition<T>) throws -> [T] {
+      try garage.query(T.self).where(condition).retrieveAll()
+    }
+    func all() async throws -> [T] { try await garage.query(T.self).retrieveAll() }
+    func first() async throws -> T? {
+      for try await found in garage.values(of: garage.query(T.self).limit(1)) { return found.first }
+      return nil
+    }
+  }
+
+  @Test(arguments: Backend.engines) func genericCodeAsksForAnyType(_ backend: Backend) async throws {
+    let notes = Drawer<Note>(garage: try Place(backend).garage())
+    try await notes.garage.parkAll([Note(id: "a", text: "x"), Note(id: "b", text: "y")])
+    #expect(try notes.matching(\.text == "y").map(\.id) == ["b"])
+    #expect(try await notes.all().map(\.id) == ["a", "b"])
+    #expect(try await notes.first()?.id == "a")
+  }
+
   @Test(arguments: Backend.allCases) func objectsComeAndGo(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
     let sam = Person("Sam", age: 3)
