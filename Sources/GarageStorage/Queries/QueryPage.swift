@@ -5,7 +5,8 @@ internal import GarageDriver
 public struct QueryPage<Root: Codable> {
   /// The objects of this page, in the order of the query.
   public let objects: [Root]
-  /// Where the next page begins; nil where this is the last one.
+  /// Where the next page begins; nil where this is the last one. Behind a full page that happens to be the last one there is an
+  /// empty page.
   public let next: QueryCursor?
 }
 
