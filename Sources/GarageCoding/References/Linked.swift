@@ -7,6 +7,9 @@
 ///   @Linked var children: [Person]
 /// }
 /// ```
+/// In a struct give it a value (`@Linked var children: [Person] = []`, `@Linked var brother: Person? = nil`): the memberwise
+/// initializer then takes the objects, and else a `Linked`.
+///
 /// An unmodified `Codable` class cannot be handed out before its `init(from:)` returns. So a property that
 /// closes a cycle is empty at first and filled in when all objects of the graph are there; until then, and
 /// where a record has no value for it, it is nil or empty. `Value` is an optional, array, set, or dictionary of
