@@ -235,8 +235,8 @@ extension GarageError: CustomStringConvertible {
       """
     case .unreadableValue(let key, let type, let reason):
       """
-      The value of the key "\(key)" is no \(type): \(reason) It was left as it is: read it with a key of its own \
-      type, or set or remove it.
+      The value of the key "\(key)" is no \(type): \(reason)\(reason.hasSuffix(".") ? "" : ".") It was left as it is: read \
+      it with a key of its own type, or set or remove it.
       """
     case .failedToMigrate(let entry, let key, let reason):
       """

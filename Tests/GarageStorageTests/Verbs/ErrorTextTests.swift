@@ -70,6 +70,14 @@ import Testing
     for error in errors { #expect(error.localizedDescription == "\(error)") }
   }
 
+  /// The reason comes from a decoder, whose texts end with a full stop or not.
+  @Test func sentencesEndOnce() {
+    for reason in ["There is no such case", "There is no such case."] {
+      let error = GarageError.unreadableValue(key: "theme", type: "Theme", reason: reason)
+      #expect(error.description.contains("There is no such case. It was left as it is"))
+    }
+  }
+
   @Test func errorsCompareByWhatTheySay() {
     #expect(Set(ErrorTextTests.all).count == ErrorTextTests.all.count)
     #expect(GarageError.failedToRetrieveObject("A", "b") != .failedToRetrieveObject("A", "c"))
