@@ -10,15 +10,23 @@ extension GarageWriting {
   /// - Parameters:
   ///   - byteCount: about how many bytes it writes.
   ///   - onlyTag: the tag of the only type whose records it changes, if that is known.
+  ///   - prepare: what is to be done on this thread before another one may run the body.
   @inline(__always)
   func withByteAccess(
-    byteCount: Int = 0, onlyTag: UInt64? = nil, _ body: (WriteAccess) throws -> Void
+    byteCount: Int = 0, onlyTag: UInt64? = nil, preparing prepare: () throws -> Void,
+    _ body: (WriteAccess) throws -> Void
   ) throws {
     if let garage = Garage.itself(self) {
-      try garage.commitBytes(byteCount, onlyTag, body)
+      try garage.commitBytes(byteCount, onlyTag, prepare, body)
     } else {
       try withWriteAccess(body)
     }
+  }
+
+  /// The same where nothing is to be done before.
+  @inline(__always)
+  func withByteAccess(_ body: (WriteAccess) throws -> Void) throws {
+    try withByteAccess(preparing: {}, body)
   }
 
   /// Does the same for the records of a graph. If objects in it stood inline, they have to be told that they are parked, which
@@ -28,7 +36,8 @@ extension GarageWriting {
     if graph.inlineTargets.isEmpty {
       // Computed only if it is needed.
       let onlyTag = garage.store.news.isHeard ? graph.onlyTag : nil
-      try withByteAccess(byteCount: graph.bytes.count, onlyTag: onlyTag, body)
+      try withByteAccess(
+        byteCount: graph.bytes.count, onlyTag: onlyTag, preparing: { try garage.meetTypes(of: graph) }, body)
     } else {
       try withWriteAccess(body)
     }
@@ -38,7 +47,8 @@ extension GarageWriting {
 extension Garage {
   /// Commits a body of bytes: alone if no other call commits, and otherwise in turn, together with others.
   fileprivate func commitBytes(
-    _ byteCount: Int, _ onlyTag: UInt64?, _ body: (WriteAccess) throws -> Void
+    _ byteCount: Int, _ onlyTag: UInt64?, _ prepare: () throws -> Void,
+    _ body: (WriteAccess) throws -> Void
   ) throws {
     try translatingErrors {
       try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) {
@@ -52,6 +62,7 @@ extension Garage {
         if try queue.beginIfFree() {
           try commit(inTurnOf: queue, isRepeated: true, onlyTag: onlyTag, body)
         } else {
+          try prepare()
           try commitTogether(queue, byteCount, body)
         }
       }

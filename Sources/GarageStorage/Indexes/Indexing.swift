@@ -73,13 +73,11 @@ final class Indexing: Sendable {
 
   // MARK: - The declarations of types
 
-  /// Takes up the declarations of types. Returns whether any was new.
+  /// Takes up the declarations of types.
   ///
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
-  func meet(_ types: [Any.Type]) throws -> Bool {
-    let count = declarationCount.load(ordering: .acquiring)
+  func meet(_ types: [Any.Type]) throws {
     for type in types { try meet(type) }
-    return declarationCount.load(ordering: .acquiring) != count
   }
 
   /// Takes up the declarations of a type.
@@ -137,6 +135,9 @@ final class Indexing: Sendable {
       declarationCount.store(known.declarations.count, ordering: .releasing)
     }
   }
+
+  /// How many indexes types have declared so far.
+  var declaredCount: Int { declarationCount.load(ordering: .acquiring) }
 
   /// All declarations.
   var declarations: [Declaration] { known.withLock { $0.declarations } }

@@ -8,7 +8,10 @@ extension WriteAccess {
   /// The indexes of the store; nil if there are none. They are looked up once in a transaction.
   private var indexes: IndexCatalog? {
     get throws {
-      if let indexes = pending.indexes { return indexes }
+      // Since they were looked up, a type may have been met that declares others, be it by another thread.
+      if let indexes = pending.indexes, pending.declaredCount == garage.indexing.declaredCount {
+        return indexes
+      }
       return try lookForIndexes()
     }
   }
@@ -64,6 +67,7 @@ extension WriteAccess {
 
   @inline(never)
   private func lookForIndexes() throws -> IndexCatalog? {
+    pending.declaredCount = garage.indexing.declaredCount
     guard let overlay else {
       let found = try garage.indexing.catalogForWriting(in: transaction)
       pending.indexes = .some(found)

@@ -2,9 +2,27 @@ internal import GarageCoding
 internal import Synchronization
 
 extension Garage {
+  /// Asks the types of a graph that are met for the first time for their indexes, where the caller is. That runs users' code,
+  /// which has to be done before another thread may write the graph.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
+  func meetTypes(of graph: EncodedGraph) throws {
+    guard let types = texts.news(of: graph)?.types, !types.isEmpty else { return }
+    try meet(types, of: graph)
+  }
+
+  /// Asks types for their indexes. They have objects in a graph that is about to be written.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
+  func meet(_ types: [Any.Type], of graph: EncodedGraph) throws {
+    survey(graph, types)
+    try probeContext.run { try indexing.meet(types) }
+    texts.remember(types)
+  }
+
   /// Surveys the types that declare indexes by the objects of a graph that is about to be written, because the indexes are made
   /// before any object is stored by which they could be surveyed.
-  func survey(_ graph: EncodedGraph, _ types: [Any.Type]) {
+  private func survey(_ graph: EncodedGraph, _ types: [Any.Type]) {
     for type in types where type is any Indexed.Type && TypeSurvey.isWanted(for: type) {
       guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }
       let objects = graph.sampleObjects(tags: facts.ownTags, count: 8)

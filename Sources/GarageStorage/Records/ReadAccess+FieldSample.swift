@@ -28,11 +28,12 @@ extension ReadAccess {
   /// - Returns: whether there are any.
   func survey(_ type: any Codable.Type, _ facts: RecordTypeFacts) throws -> Bool {
     guard TypeSurvey.isWanted(for: type) else { return true }
-    let (objects, isEmpty) = try sampleObjects(facts, count: 8, ofAnyVersion: true)
-    if isEmpty { return false }
-    garage.probeContext.run { TypeSurvey.note(objects, of: type) }
-    if !objects.isEmpty { facts.isSurveyed.store(true, ordering: .relaxed) }
-    return true
+    return garage.survey(type, facts, by: try surveySample(of: facts))
+  }
+
+  /// What a type is surveyed by, and whether there are no records of it. Runs no users' code.
+  func surveySample(of facts: RecordTypeFacts) throws -> (objects: [RecordValue], isEmpty: Bool) {
+    try sampleObjects(facts, count: 8, ofAnyVersion: true)
   }
 
   /// Where no object of a type could be made up to find its fields, because it accepts only values of a certain form, reads two
@@ -107,6 +108,18 @@ extension ReadAccess {
 }
 
 extension Garage {
+  /// Surveys a type by some of its objects, which runs its `init(from:)`.
+  ///
+  /// - Returns: whether there are any.
+  func survey(
+    _ type: any Codable.Type, _ facts: RecordTypeFacts, by sample: (objects: [RecordValue], isEmpty: Bool)
+  ) -> Bool {
+    if sample.isEmpty { return false }
+    probeContext.run { TypeSurvey.note(sample.objects, of: type) }
+    if !sample.objects.isEmpty { facts.isSurveyed.store(true, ordering: .relaxed) }
+    return true
+  }
+
   /// The terms on which objects are made up.
   var probeContext: ProbeContext {
     var context = ProbeContext()

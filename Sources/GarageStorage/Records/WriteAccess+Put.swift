@@ -21,12 +21,8 @@ extension WriteAccess {
   /// Writes the texts that a graph's records need.
   func putTexts(of graph: EncodedGraph) throws {
     guard let news = garage.texts.news(of: graph) else { return }
-    if !news.types.isEmpty {
-      // A type that is met for the first time may declare indexes.
-      garage.survey(graph, news.types)
-      if try garage.probeContext.run({ try garage.indexing.meet(news.types) }) { pending.indexes = nil }
-      garage.texts.remember(news.types)
-    }
+    // A type that is met for the first time may declare indexes.
+    if !news.types.isEmpty { try garage.meet(news.types, of: graph) }
     announce(news.texts.map { KeyLayout.text($0.name) })
     for (name, text) in news.texts where !pending.newTexts.contains(name) {
       try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)

@@ -6,6 +6,8 @@ struct PendingCommit: ~Copyable {
   var hooks = CommitHooks()
   /// The indexes that records have entries in. Nil until they are asked for, `.some(nil)` where there are none.
   var indexes: IndexCatalog??
+  /// How many indexes types had declared when they were asked for.
+  var declaredCount = 0
   /// The error of a verb that left some of its changes behind. The transaction must not be committed.
   var failure: (any Error)?
   /// Whether the transaction is repeated if another one came first. It may then count on knowledge that could be out of date.

@@ -93,7 +93,9 @@ extension GarageWriting {
   func put(encoded graphs: [EncodedGraph]) throws {
     if graphs.count == 1 { return try put(encoded: graphs[0]) }
     let byteCount = graphs.reduce(0) { $0 + $1.bytes.count }
-    try withByteAccess(byteCount: byteCount) { try $0.put(graphs) }
+    try withByteAccess(
+      byteCount: byteCount, preparing: { for graph in graphs { try garage.meetTypes(of: graph) } }
+    ) { try $0.put(graphs) }
   }
 }
 

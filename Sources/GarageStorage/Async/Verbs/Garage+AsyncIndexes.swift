@@ -1,4 +1,5 @@
 internal import GarageCoding
+internal import Synchronization
 
 // The indexes of a store, for tasks. Entries and records are gone through on a thread of the library's.
 
@@ -26,15 +27,7 @@ extension Garage {
     ) async throws
   {
     let indexed = types.all.compactMap { $0 as? any (Indexed & Codable).Type }.filter { !indexing.hasMet($0) }
-    if !indexed.isEmpty {
-      try await leaving { [self] _ in
-        try inPlace {
-          try self.withReadAccess { access in
-            for type in indexed { _ = try access.survey(type, RecordTypeFacts.of(type)) }
-          }
-        }
-      }
-    }
+    for type in indexed { _ = try await surveyInTask(type) }
     // The types are asked for their declarations in the task.
     try translatingErrors { try probeContext.run { for type in types.all { try indexing.meet(type) } } }
     try await leaving { [self] cancellation in
@@ -64,5 +57,20 @@ extension Garage {
     public func verifyIndexes() async throws -> IndexReport
   {
     try await leaving { [self] _ in try inPlace { try self.verifyIndexes() } }
+  }
+}
+
+extension Garage {
+  /// Surveys a type by some of its objects, if that was not done before. They are read on a thread of the library's, and decoded
+  /// in the task.
+  ///
+  /// - Returns: whether there are any.
+  nonisolated(nonsending)
+    private func surveyInTask(_ type: any Codable.Type) async throws -> Bool
+  {
+    let facts = try translatingErrors { try RecordTypeFacts.of(type) }
+    if facts.isSurveyed.load(ordering: .relaxed) || !TypeSurvey.isWanted(for: type) { return true }
+    let sample = try await reading { access, _ in try access.surveySample(of: facts) }
+    return survey(type, facts, by: sample)
   }
 }

@@ -279,6 +279,7 @@ struct KeyChange {
       self.value = plain.flatMap { $0.isEmpty ? nil : $0 }
     } else if !isNil(value) {
       let encoded = try garage.encoding { try $0.encode(value, of: key, dates: garage.dateEncodingStrategy) }
+      try translatingErrors { try garage.meetTypes(of: encoded.graph) }
       (self.value, graph) = (encoded.bytes, encoded.graph)
     }
   }

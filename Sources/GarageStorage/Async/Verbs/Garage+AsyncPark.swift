@@ -115,6 +115,7 @@ extension Garage {
     func commit(encoded graph: EncodedGraph) async throws
   {
     if graph.records.isEmpty { return }
+    try translatingErrors { try meetTypes(of: graph) }
     if graph.inlineTargets.isEmpty {
       try await submitBytes(byteCount: graph.bytes.count) { try $0.put(graph) }
     } else {
@@ -128,6 +129,7 @@ extension Garage {
     func commit(encoded graphs: [EncodedGraph]) async throws
   {
     if graphs.count == 1 { return try await commit(encoded: graphs[0]) }
+    for graph in graphs { try translatingErrors { try meetTypes(of: graph) } }
     let byteCount = graphs.reduce(0) { $0 + $1.bytes.count }
     try await submitBytes(byteCount: byteCount) { try $0.put(graphs) }
   }

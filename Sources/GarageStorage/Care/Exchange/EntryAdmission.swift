@@ -117,7 +117,7 @@ extension WriteAccess {
     case .text(let name, let text):
       // A type that is new to the store may declare indexes.
       let types = name.kind == .tag ? TypeTag.types(withDigest: name.digest) : []
-      if try garage.probeContext.run({ try garage.indexing.meet(types) }) { pending.indexes = nil }
+      try garage.probeContext.run { try garage.indexing.meet(types) }
       try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
       pending.newTexts.insert(name)
     case .record(let key, let record, let summary):

@@ -27,6 +27,15 @@ struct Errand: Codable, Identifiable, Syncable {
   var syncStatus = SyncStatus.undetermined
 }
 
+struct Ticket: Codable, Identifiable, Indexed {
+  var id: Int
+  var seat: String
+  static var indexes: [Index<Ticket>] {
+    MainActor.preconditionIsolated()
+    return [Index(\.seat, .unique)]
+  }
+}
+
 class Animal: Codable, Identifiable, TypeTagged {
   class var typeTag: String { "animal" }
   var id: Int

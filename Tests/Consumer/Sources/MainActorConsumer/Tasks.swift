@@ -41,6 +41,16 @@ func tasks(_ garage: Garage) async throws {
   for person in [sam, found] { person?.brother = nil }
 }
 
+func indexes(_ garage: Garage) async throws {
+  try await garage.parkAll([Ticket(id: 1, seat: "A1"), Ticket(id: 2, seat: "A2")])
+  var isRefused = false
+  do { try await garage.park(Ticket(id: 3, seat: "A1")) } catch GarageError.notUnique { isRefused = true }
+  try expect(isRefused, "a seat has one ticket")
+  try expect(
+    try await garage.query(Ticket.self).where(\.seat == "A2").first()?.id == 2, "found by its seat")
+  try expect(try await garage.indexes(of: Ticket.self).map(\.state) == [.ready], "by an index")
+}
+
 func news(_ garage: Garage) async throws {
   try await garage.deleteAll(Person.self)
   let live = LiveQuery(garage.query(Person.self), in: garage)

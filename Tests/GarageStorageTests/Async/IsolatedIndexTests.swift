@@ -1,0 +1,77 @@
+import Foundation
+import GarageDriver
+import GarageStorage
+import Synchronization
+import Testing
+
+/// Types that declare indexes and belong to the main actor.
+@MainActor @Suite struct IsolatedIndexTests {
+  /// How often their code ran outside of the task, on a thread of the library's.
+  private enum Strayed {
+    static let count = Atomic<Int>(0)
+    static func note() { if withUnsafeCurrentTask(body: { $0 == nil }) { count.add(1, ordering: .relaxed) } }
+  }
+
+  @MainActor
+  private final class Card: @MainActor Codable, @MainActor Identifiable, @MainActor TypeTagged,
+    @MainActor Indexed
+  {
+    static var typeTag: String { "indexed on the main actor" }
+    static var indexes: [Index<Card>] {
+      Strayed.note()
+      return [Index(\.title, .unique, .readable)]
+    }
+    var id: Int
+    var title: String
+
+    init(_ id: Int, _ title: String) { (self.id, self.title) = (id, title) }
+
+    init(from decoder: any Decoder) throws {
+      Strayed.note()
+      let container = try decoder.container(keyedBy: Keys.self)
+      id = try container.decode(Int.self, forKey: .id)
+      title = try container.decode(String.self, forKey: .title)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Keys.self)
+      try container.encode(id, forKey: .id)
+      try container.encode(title, forKey: .title)
+    }
+
+    enum Keys: String, CodingKey { case id, title }
+  }
+
+  /// What was parked before the type declared an index.
+  private struct OldCard: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "indexed on the main actor" }
+    var id: Int
+    var title: String
+  }
+
+  private func old(_ place: Place) async throws {
+    try await place.garage().parkAll((0..<500).map { OldCard(id: $0, title: "card \($0)") })
+  }
+
+  /// A thread of the library's commits, and asks them nothing.
+  @Test(arguments: Backend.engines) func theyAreAskedWhereTheyBelong(_ backend: Backend) async throws {
+    let storage = SlowStorage(try Place(backend).open(), milliseconds: 0, isDurable: true)
+    let garage = try Garage(storage)
+    try await garage.park(Card(1, "one"))
+    do {
+      try await garage.park(Card(2, "one"))
+      Issue.record("two cards have one title")
+    } catch GarageError.notUnique {}
+    try await garage.parkAll([Card(2, "two"), Card(3, "three")])
+    let key = Key<GlobalNamespace, [Card]>(id: "cards", defaultValue: [])
+    try await garage.set(key, value: [Card(4, "four")])
+    let found = try await garage.query(Card.self).where(\.title == "two").first()
+    #expect(found?.id == 2)
+    let place = try Place(backend)
+    try await old(place)
+    let other = try Garage(place.open(), types: [Card.self])
+    try await other.buildIndexes()
+    let count = Strayed.count.load(ordering: .relaxed)
+    #expect(count == 0)
+  }
+}
