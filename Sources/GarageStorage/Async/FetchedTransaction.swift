@@ -13,11 +13,19 @@ final class FetchedTransaction: SealedValues {
     var ranges: [StorageKeyRange] = []
     /// How often something was missing.
     var missCount = 0
+    /// Whether the records are fetched that the fetched entries of indexes lead to.
+    private(set) var followsEntries = false
 
-    /// Notes a key. If single records of a type were missing before, all records of the type are fetched.
+    /// Notes a key. If entries of an index were fetched, the code will read the records that these lead to. If single records of
+    /// a type were missing before, all records of the type are fetched.
     mutating func note(_ key: StorageKey) {
       let isRecord = key.bytes.first == KeyLayout.Space.record.rawValue
-      if isRecord && missCount > 2 && key.bytes.count >= KeyLayout.identifierOffset {
+      if isRecord && !followsEntries
+        && ranges.contains(where: { $0.lowerBound.first == KeyLayout.Space.index.rawValue })
+      {
+        followsEntries = true
+        keys.insert(key)
+      } else if isRecord && missCount > 2 && key.bytes.count >= KeyLayout.identifierOffset {
         ranges.append(KeyLayout.records(tag: KeyLayout.tag(inRecordKey: key.bytes.span.bytes)))
       } else {
         keys.insert(key)
@@ -59,6 +67,11 @@ final class FetchedTransaction: SealedValues {
         }
       }
     }
+    if wanted.followsEntries {
+      let found = FetchedTransaction.records(ofEntriesIn: ranges)
+      // More are not fetched one by one. The code will miss one of them, and then all of the type are fetched.
+      if found.count <= FetchedTransaction.mostFollowed { single.formUnion(found) }
+    }
     let sorted = single.sorted()
     try transaction.withReadableValues(for: sorted) { index, value in
       var bytes: [UInt8]?
@@ -76,6 +89,24 @@ final class FetchedTransaction: SealedValues {
     try behind.fetch(behind: records, in: transaction)
     self.behind = behind
     self.keys = keys
+  }
+
+  private static let mostFollowed = 8192
+
+  /// The keys of the records that fetched entries of indexes lead to.
+  private static func records(
+    ofEntriesIn ranges: [(range: StorageKeyRange, entries: [(key: StorageKey, value: [UInt8])])]
+  ) -> Set<StorageKey> {
+    var records: Set<StorageKey> = []
+    for (range, entries) in ranges where range.lowerBound.first == KeyLayout.Space.index.rawValue {
+      for entry in entries {
+        guard let place = IndexBatch.identifierPlace(entry.value.span.bytes), place < entry.key.bytes.count
+        else { continue }
+        records.insert(KeyLayout.record(ofEntry: entry.key.bytes.span.bytes, identifierAt: place))
+        if records.count > mostFollowed { return records }
+      }
+    }
+    return records
   }
 
   /// Fetches nothing, for code that should read nothing.

@@ -31,8 +31,8 @@ public struct GarageValues<Element>: AsyncSequence {
   let place: Place
   let read: (ReadAccess) throws -> Element
   let isEqual: ((Element, Element) -> Bool)?
-  /// Runs on a thread of the library's before the first read.
-  var prepare: (() -> Void)?
+  /// The type whose indexes are made ready before the first read.
+  var indexedType: (any Codable.Type)?
 
   /// Reads, waits for a change, and reads again.
   public struct AsyncIterator: AsyncIteratorProtocol {
@@ -60,9 +60,7 @@ public struct GarageValues<Element>: AsyncSequence {
             }
           }
           let hearing = hearing ?? Hearing(values.garage)
-          if self.hearing == nil, let prepare = values.prepare {
-            try await values.garage.leaving { _ in prepare() }
-          }
+          if self.hearing == nil { try await values.prepareIndexes() }
           self.hearing = hearing
           let value = try await values.readWatched(hearing)
           if let last, let isEqual = values.isEqual, isEqual(last, value) { continue }
@@ -81,6 +79,18 @@ public struct GarageValues<Element>: AsyncSequence {
 
   /// Begins with the present state.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+  /// Makes indexes ready. If one cannot be made, the query does without it, or throws the reason why it cannot.
+  nonisolated(nonsending)
+    private func prepareIndexes() async throws
+  {
+    guard let type = indexedType, !garage.indexing.isSettled(type) else { return }
+    if case .elsewhere = place {
+      try await garage.leaving { [garage] _ in _ = try? garage.prepareIndexes(of: type) }
+    } else {
+      try? await garage.prepareIndexesInTask(of: type)
+    }
+  }
 
   /// Reads, and notes the keys that were read.
   nonisolated(nonsending)
@@ -142,9 +152,7 @@ extension Garage {
         var query = query
         query.reader = reader
         return try query.retrieveAll()
-      }, isEqual: equality([T].self),
-      // If an index cannot be made, the query does without it, or throws the reason why it cannot.
-      prepare: query.mayLeave && !indexing.isSettled(T.self) ? { try? self.prepareIndexes(of: T.self) } : nil)
+      }, isEqual: equality([T].self), indexedType: T.self)
   }
 
   /// The object with this identifier, now and after each change that can concern it; nil while there is none.

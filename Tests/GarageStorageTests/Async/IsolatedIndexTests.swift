@@ -74,4 +74,35 @@ import Testing
     let count = Strayed.count.load(ordering: .relaxed)
     #expect(count == 0)
   }
+
+  /// Queries of tasks make the index of objects that were there before it, and then read no more than it leads to.
+  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  func queriesMakeIndexesAndUseThem(_ backend: Backend) async throws {
+    let place = try Place(backend)
+    try await old(place)
+    let storage = VisitCountingStorage(try place.open())
+    let garage = try Garage(storage)
+    let seventh = try await garage.query(Card.self).where(\.title == "card 7").first()
+    #expect(seventh?.id == 7)
+    let states = try await garage.indexes(of: Card.self).map(\.state)
+    #expect(states == [.ready])
+    let before = storage.visits.load(ordering: .relaxed)
+    let eighth = try await garage.query(Card.self).where(\.title == "card 8").first()
+    let visits = storage.visits.load(ordering: .relaxed) - before
+    #expect(eighth?.id == 8 && visits < 50)
+    let some = try await garage.query(Card.self).where(\.title == .hasPrefix("card 3")).retrieveAll()
+    #expect(some.count == 111)
+  }
+
+  /// So do watchers.
+  @Test(arguments: Backend.engines) func watchersMakeIndexes(_ backend: Backend) async throws {
+    let place = try Place(backend)
+    try await old(place)
+    let garage = try place.garage()
+    var values = garage.values(of: garage.query(Card.self).where(\.title == "card 9")).makeAsyncIterator()
+    let ids = try await values.next()?.map(\.id)
+    #expect(ids == [9])
+    let states = try await garage.indexes(of: Card.self).map(\.state)
+    #expect(states == [.ready])
+  }
 }

@@ -61,6 +61,25 @@ extension Garage {
 }
 
 extension Garage {
+  /// Makes the indexes ready that a type declares, which may belong to an actor: the type is asked for them in the task, and
+  /// they are made on a thread of the library's.
+  ///
+  /// - Throws: as ``prepareIndexes(of:isExplained:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    func prepareIndexesInTask(of type: any Codable.Type) async throws
+  {
+    if indexing.isSettled(type) { return }
+    try checkOpen()
+    guard type is any Indexed.Type else { return indexing.noteSettled(type) }
+    if !indexing.hasMet(type) {
+      // If reading fails, the query itself will throw.
+      let isThere = (try? await surveyInTask(type)) ?? true
+      if !isThere { return }
+      try translatingErrors { try probeContext.run { try indexing.meet(type) } }
+    }
+    try await leaving { [self] _ in try prepareDeclared(type) }
+  }
+
   /// Surveys a type by some of its objects, if that was not done before. They are read on a thread of the library's, and decoded
   /// in the task.
   ///

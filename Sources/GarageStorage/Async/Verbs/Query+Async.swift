@@ -11,6 +11,7 @@ extension Query {
   {
     guard let garage = reader as? Garage else { return try end(self) }
     if mayLeave { return try await garage.leaving { _ in try end(self) } }
+    try await garage.prepareIndexesInTask(of: Root.self)
     return try await garage.readingFetched { access in
       let reader = GarageReader(access)
       defer { reader.end() }
