@@ -187,6 +187,31 @@ import Testing
     #expect(try query.count() == 10 && other.query(Indexed1.self).where(\.group == 99).count() == 0)
     #expect(try other.verifyIndexes().isSound && other.verify().findings.isEmpty)
   }
+
+  /// Objects of the file have values of a unique index that others have until they are replaced.
+  @Test(arguments: Backend.engines)
+  func objectsThatHaveSwappedUniqueValuesComeBack(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try garage.parkAll((0..<1500).map { ExchangedGuest(id: $0, name: "\($0)") })
+    try garage.export(to: file(place))
+    try garage.parkAll((0..<1500).map { ExchangedGuest(id: $0, name: "\(1499 - $0)") })
+    try garage.import(from: file(place))
+    #expect(try garage.retrieveAll(ExchangedGuest.self).allSatisfy { $0.name == "\($0.id)" })
+    #expect(try garage.verify().findings.isEmpty && garage.verifyIndexes().isSound)
+    // One that is not replaced has the value of one that comes: nothing is changed.
+    try garage.park(ExchangedGuest(id: 7, name: "free"))
+    try garage.park(ExchangedGuest(id: 2000, name: "7"))
+    #expect(throws: GarageError.self) { try garage.import(from: file(place)) }
+    #expect(try garage.retrieve(ExchangedGuest.self, identifier: 7)?.name == "free")
+    #expect(try garage.count(ExchangedGuest.self) == 1501)
+  }
+}
+
+private struct ExchangedGuest: Codable, Identifiable, Indexed {
+  var id: Int
+  var name: String
+  static var indexes: [Index<ExchangedGuest>] { [Index(\.name, .unique, .readable)] }
 }
 
 private struct Indexed1: Codable, Identifiable, Indexed {

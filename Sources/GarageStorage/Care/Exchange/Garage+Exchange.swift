@@ -66,8 +66,9 @@ extension Garage {
   /// as a whole. The import is one transaction, done completely or not at all, and other writers wait for it. No user's code
   /// runs, neither `init(from:)` nor the hooks of keys.
   ///
-  /// - Parameter progress: is told how many of the file's bytes are read. An error that it throws ends the call, and so does
-  ///   cancelling the task. Nothing is changed then.
+  /// - Parameter progress: is told how many of the file's bytes are read, and again from the beginning if objects get the values
+  ///   of one another in a unique index. An error that it throws ends the call, and so does cancelling the task. Nothing is
+  ///   changed then.
   /// - Throws: ``GarageError/damagedExport(line:reason:)``, ``GarageError/notUnique(index:value:existing:)``,
   ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``, `CancellationError`, the errors of `progress`,
   ///   ``GarageError/closed``.
@@ -75,10 +76,22 @@ extension Garage {
   public func `import`(
     from url: URL, progress: (CareProgress) throws -> Void = { _ in }
   ) throws -> ExchangeResult {
+    do { return try takeIn(url, makingRoom: false, progress) } catch GarageError.notUnique {
+      // What has the value now may be an object that is replaced as well.
+      return try takeIn(url, makingRoom: true, progress)
+    }
+  }
+
+  /// - Parameter makesRoom: whether the objects that are replaced are removed before, so that none of them is in the way of
+  ///   another one that gets its value in a unique index.
+  private func takeIn(
+    _ url: URL, makingRoom makesRoom: Bool, _ progress: (CareProgress) throws -> Void
+  ) throws -> ExchangeResult {
     try withWriteAccess { access in
       // Opened inside the transaction, because that may be tried again.
-      let reading = StoreImport(access, try ExchangeFile(reading: url.exchangePath(.read)))
-      return try reading.run(progress)
+      let path = try url.exchangePath(.read)
+      if makesRoom { try StoreImport(access, ExchangeFile(reading: path)).makeRoom() }
+      return try StoreImport(access, ExchangeFile(reading: path)).run(progress)
     }
   }
 }

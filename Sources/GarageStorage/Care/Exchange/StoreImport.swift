@@ -43,6 +43,28 @@ struct StoreImport {
     return reading.result
   }
 
+  /// Removes the objects that the file has others for.
+  func makeRoom() throws {
+    var reading = self
+    var keys: [StorageKey] = []
+    func take(_ bytes: ArraySlice<UInt8>) throws -> Bool {
+      reading.lineNumber += 1
+      if let line = ExchangeLine(bytes), line[text: "type"] != nil,
+        case .record(let key, _, _)? = try reading.entry(of: line)
+      {
+        keys.append(key)
+      }
+      return false
+    }
+    while try file.readLine(take) {
+      if keys.count < StoreImport.interval { continue }
+      try Task.checkCancellation()
+      try access.removeRecords(keys)
+      keys = []
+    }
+    try access.removeRecords(keys)
+  }
+
   /// Imports a line. Returns whether it is part of the checksum.
   private mutating func take(_ bytes: ArraySlice<UInt8>) throws -> Bool {
     lineNumber += 1
