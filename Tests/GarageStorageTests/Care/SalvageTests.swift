@@ -185,6 +185,30 @@ import Testing
     #expect(try saved.query(Shelf.self).where(\.row == 1).count() == 10)
   }
 
+  /// Objects come over though others have, for a while or for good, their value in a unique index.
+  @Test(arguments: Backend.engines)
+  func objectsComeOverWhoseUniqueValuesAreTaken(_ backend: Backend) throws {
+    let driver = try Place(backend).open()
+    let damaged = try Garage(driver)
+    let saved = try Garage(Place(backend).open())
+    try saved.parkAll([
+      SalvagedGuest(id: 1, name: "a"), SalvagedGuest(id: 2, name: "b"), SalvagedGuest(id: 3, name: "c"),
+    ])
+    usleep(3000)
+    // Since then two have swapped, and a new one has the name of one that was deleted.
+    try damaged.parkAll([
+      SalvagedGuest(id: 1, name: "b"), SalvagedGuest(id: 2, name: "a"), SalvagedGuest(id: 4, name: "c"),
+    ])
+    let report = try GarageSalvage(from: EntrySource(driver), into: saved).run()
+    #expect(report.objectCount == 1 && report.notes.count == 1, "\(report)")
+    #expect(try saved.retrieveAll(SalvagedGuest.self).map(\.name) == ["b", "a", "c", "c"])
+    #expect(try saved.query(SalvagedGuest.self).where(\.name == "c").count() == 2)
+    try saved.delete(SalvagedGuest.self, identifier: 3)
+    try saved.buildIndexes()
+    #expect(try saved.query(SalvagedGuest.self).where(\.name == "a").first()?.id == 2)
+    #expect(try saved.verify().findings.isEmpty && saved.verifyIndexes().isSound)
+  }
+
   @Test(arguments: engines)
   func endsWhereItIsToEnd(_ backend: Backend) async throws {
     struct Stop: Error {}
@@ -216,4 +240,10 @@ private struct Shelf: Codable, Identifiable, Indexed {
   var id: Int
   var row: Int
   static var indexes: [Index<Shelf>] { [Index(\.row, .readable)] }
+}
+
+private struct SalvagedGuest: Codable, Identifiable, Indexed {
+  var id: Int
+  var name: String
+  static var indexes: [Index<SalvagedGuest>] { [Index(\.name, .unique, .readable)] }
 }

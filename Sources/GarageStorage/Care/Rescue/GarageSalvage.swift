@@ -32,13 +32,16 @@ public struct GarageSalvage {
 
   /// Copies the undamaged entries, in writes of some thousand entries each.
   ///
-  /// If the garage already has an object, the later version is kept. So a call that ended early can be made again.
+  /// If the garage already has an object, the later version is kept. So a call that ended early can be made again. If two
+  /// objects have the same value of a unique index by then, both are kept, and that index is not used: the report names the
+  /// value, and ``Garage/buildIndexes(_:)`` makes the index when one of the objects has another value.
   ///
   /// - Parameter progress: is told how many of the entries are done. An error that it throws ends the call, and so does
   ///   cancelling the task. What was copied by then stays.
+  ///
   /// - Returns: what was copied, and what was not.
-  /// - Throws: ``GarageError/storage(_:)`` if there is nothing to read or the garage cannot be written,
-  ///   ``GarageError/notUnique(index:value:existing:)``, `CancellationError`, the errors of `progress`, ``GarageError/closed``.
+  /// - Throws: ``GarageError/storage(_:)`` if there is nothing to read or the garage cannot be written, `CancellationError`, the
+  ///   errors of `progress`, ``GarageError/closed``.
   @discardableResult
   public func run(progress: (CareProgress) throws -> Void = { _ in }) throws -> SalvageReport {
     try withoutActuallyEscaping(progress) { progress in
@@ -59,7 +62,7 @@ public struct GarageSalvage {
           }
           try bringing.flush()
         }
-        if bringing.leavesIndexes { try garage.repairIndexes() }
+        try bringing.completeIndexes()
         try reporter.end()
         return bringing.report
       }
@@ -159,9 +162,14 @@ private struct BringingOver {
       report.objectCount += 1
     }
     if let present, present >= summary.modificationTime { return }
-    do { try access.admit(entry) } catch is GraphCodingError {
+    do { try access.admit(entry) } catch {
       // The checksum says that the record is undamaged. But an index may need more for it: its shape, which is lost or comes
-      // later in the pages.
+      // later in the pages; or that an object that has the same unique value gets its own later value first.
+      switch error {
+      case is GraphCodingError: break
+      case GarageError.notUnique: access.pending.failure = nil
+      default: throw error
+      }
       try access.admit(entry, isIndexed: false)
       leavesIndexes = true
     }
@@ -173,6 +181,18 @@ private struct BringingOver {
     return try access.withReplaceableValue(bytes) { record in
       guard let record else { return nil }
       return try? garage.objectKeys.header(of: bytes, record, typeName: "").modificationTime
+    }
+  }
+
+  /// Makes the indexes again that lack records. A unique one is left unused if objects share a value: the report says so.
+  mutating func completeIndexes() throws {
+    if !leavesIndexes { return }
+    do { try garage.repairIndexes() } catch GarageError.notUnique(let index, let value, let existing) {
+      report.notes.append(
+        """
+        The index "\(index)" is unique and is not used, because the object "\(existing)" and another one both have \
+        \(value). Give one of them another value, and call buildIndexes.
+        """)
     }
   }
 

@@ -17,7 +17,7 @@ public struct SalvageReport: Sendable, Hashable {
   public internal(set) var olderCount = 0
   /// How many keys have a value only where an older state of the store may be. They were saved if that was asked for.
   public internal(set) var olderKeyCount = 0
-  /// The damage of the store's pages, in words.
+  /// The damage of the store's pages, and the unique indexes that cannot be used because objects share a value, in words.
   public internal(set) var notes: [String] = []
 
   /// How many older objects are listed at most.
