@@ -47,14 +47,16 @@ final class FetchedTransaction: SealedValues {
   private(set) var hasMissed = false
 
   /// Fetches the wanted entries from a transaction, and all records that they refer to.
-  init(_ wanted: Wanted, from access: ReadAccess) throws {
+  init(_ wanted: Wanted, from access: ReadAccess, _ cancellation: Cancellation) throws {
     self.wanted = wanted
     unsavedChanges = access.unsavedChanges
     let transaction = access.transaction
     var keys: [StorageKey: [UInt8]?] = [:]
     var records: [(key: StorageKey, record: [UInt8])] = []
     var failures: [StorageKey: StorageError] = [:]
-    ranges = try wanted.ranges.map { ($0, try FetchedTransaction.entries(in: $0, transaction, &failures)) }
+    ranges = try wanted.ranges.map {
+      ($0, try FetchedTransaction.entries(in: $0, transaction, cancellation, &failures))
+    }
     var single = wanted.keys
     for (_, entries) in ranges {
       for entry in entries {
@@ -121,12 +123,13 @@ final class FetchedTransaction: SealedValues {
 
   /// The entries of a range. A value that is sealed and does not open is given as an empty one.
   private static func entries(
-    in range: StorageKeyRange, _ transaction: any ReadTransaction,
+    in range: StorageKeyRange, _ transaction: any ReadTransaction, _ cancellation: Cancellation,
     _ failures: inout [StorageKey: StorageError]
   ) throws -> [(key: StorageKey, value: [UInt8])] {
     var entries: [(key: StorageKey, value: [UInt8])] = []
     do {
       try transaction.scan(range, .forward) { key, value in
+        try cancellation.check()
         entries.append((StorageKey(key), [UInt8](copying: value)))
         return .continue
       }

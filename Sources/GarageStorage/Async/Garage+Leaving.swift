@@ -89,6 +89,8 @@ extension Garage {
   nonisolated(nonsending)
     func fetch(_ wanted: FetchedTransaction.Wanted) async throws -> FetchedTransaction
   {
-    try await reading { access, _ in try FetchedTransaction(wanted, from: access) }
+    try await reading { access, cancellation in
+      try FetchedTransaction(wanted, from: access, cancellation)
+    }
   }
 }

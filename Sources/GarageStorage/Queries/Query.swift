@@ -19,6 +19,8 @@ public struct Query<Root: Codable> {
   var reader: any GarageReading
   /// Whether objects may be decoded away from the caller.
   var mayLeave = false
+  /// Whether the task was cancelled that waits for the query; nil if none waits.
+  var cancellation: Cancellation?
   var condition: Condition<Root>?
   var sortKeys: [SortKey] = []
   var maximumCount: Int?

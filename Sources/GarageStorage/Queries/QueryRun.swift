@@ -18,6 +18,9 @@ final class QueryRun<Root: Codable> {
   @exclusivity(unchecked) private var limit = SessionLimit()
   // The properties below are used with every entry and record, so their exclusivity is not checked: no access to one overlaps
   // another.
+  /// Whether the task that waits for the run may be cancelled, and how many records are looked at before that is asked again.
+  private let isCancellable: Bool
+  @exclusivity(unchecked) private var uncheckedCount = QueryRun.mostUnchecked
   @exclusivity(unchecked) private var question: RecordQuestion?
   /// The same, where it can be asked of keys as they are.
   @exclusivity(unchecked) private var lentQuestion: LentQuestion?
@@ -47,6 +50,7 @@ final class QueryRun<Root: Codable> {
   init(_ query: Query<Root>, _ access: ReadAccess, isExplained: Bool = false) throws {
     self.query = query
     self.access = access
+    isCancellable = query.cancellation != nil
     objectKeys = access.garage.objectKeys
     let facts = try RecordTypeFacts.of(Root.self)
     self.facts = facts
@@ -158,10 +162,22 @@ final class QueryRun<Root: Codable> {
     }
   }
 
+  private static var mostUnchecked: Int { 32 }
+
+  /// Called with each record that is looked at, which takes less time than to ask each time.
+  @inline(never)
+  private func noteLook() throws {
+    uncheckedCount -= 1
+    if uncheckedCount > 0 { return }
+    uncheckedCount = QueryRun.mostUnchecked
+    try query.cancellation?.check()
+  }
+
   @inline(__always)
   private func visitIfMatching(
     _ key: RawSpan, _ record: RawSpan, keepsObjects: Bool, _ visit: Visit
   ) throws -> ScanStep {
+    if isCancellable { try noteLook() }
     switch try answer(key, record) {
     case .no: return .continue
     case .yes:
@@ -298,6 +314,7 @@ final class QueryRun<Root: Codable> {
   private func withDecoded(
     _ key: RawSpan, _ record: RawSpan, _ found: (consuming Root) throws -> Void
   ) throws {
+    if isCancellable { try query.cancellation?.check() }
     try objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
       access.beginDecoding()
       defer { access.endDecoding() }
@@ -309,7 +326,8 @@ final class QueryRun<Root: Codable> {
 
   /// Decodes a record; nil where it is of another class.
   func object(_ key: RawSpan, _ record: RawSpan) throws -> Root? {
-    try access.decode(Root.self, key, record, typeName: facts.name, session)
+    if isCancellable { try query.cancellation?.check() }
+    return try access.decode(Root.self, key, record, typeName: facts.name, session)
   }
 }
 

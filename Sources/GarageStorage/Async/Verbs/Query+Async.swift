@@ -10,7 +10,13 @@ extension Query {
     private func ask<R>(_ end: @escaping (Query) throws -> R) async throws -> R
   {
     guard let garage = reader as? Garage else { return try end(self) }
-    if mayLeave { return try await garage.leaving { _ in try end(self) } }
+    if mayLeave {
+      return try await garage.leaving { cancellation in
+        var query = self
+        query.cancellation = cancellation
+        return try end(query)
+      }
+    }
     try await garage.prepareIndexesInTask(of: Root.self)
     return try await garage.readingFetched { access in
       let reader = GarageReader(access)

@@ -97,6 +97,7 @@ extension Query {
     _ key: RawSpan, _ record: RawSpan, _ facts: RecordTypeFacts, _ access: ReadAccess,
     _ session: GraphDecodingSession, _ source: TransactionSource, _ found: (consuming Root) throws -> Void
   ) throws {
+    try cancellation?.check()
     source.countRecord(record.byteCount)
     try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
       access.beginDecoding()
