@@ -254,10 +254,12 @@ final class LMDBConnection: @unchecked Sendable {
       throw StorageError.storeIsGone(path, during: .commit)
     }
     let number = UInt64(mdb_txn_id(transaction.txn))
+    let hasChanged = transaction.hasChanged
     ownCommits.withLock { $0.begun = number }
     let code = mdb_txn_commit(transaction.txn)
-    // LMDB does not count a commit that changed nothing.
-    let isCounted = lastTransaction >= number
+    // LMDB does not count a commit that failed, or that changed nothing. Another process may have committed under its number
+    // by now.
+    let isCounted = code == MDB_SUCCESS && hasChanged && lastTransaction >= number
     ownCommits.withLock { own in
       own.begun = 0
       if isCounted { own.count += 1 }

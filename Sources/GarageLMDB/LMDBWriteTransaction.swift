@@ -11,6 +11,8 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
   /// How many puts to make before appending is tried again, and how many it will be after the next miss.
   private var putsUntilAppend = 0
   private var appendPause = 0
+  /// Whether it has changed anything. LMDB does not count the commit of one that has not.
+  @exclusivity(unchecked) private(set) var hasChanged = false
 
   init(txn: OpaquePointer, connection: LMDBConnection) {
     super.init(txn: txn, connection: connection, isWrite: true)
@@ -21,6 +23,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     try state.checkKey(key, .put, limit: maximumKeyByteCount)
     try state.checkValue(value, limit: LMDBStorage.maximumValueByteCount)
     let cursor = try putCursor ?? openPutCursor()
+    hasChanged = true
     let code = key.withUnsafeBytes { key in
       value.withUnsafeBytes { value in putOrAppend(cursor, MDB_val(key), MDB_val(value)) }
     }
@@ -34,6 +37,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
       try state.checkValue(bytes.extracting(entry.value), limit: LMDBStorage.maximumValueByteCount)
     }
     if entries.isEmpty { return }
+    hasChanged = true
     let cursor = try putCursor ?? openPutCursor()
     try bytes.withUnsafeBytes { bytes in
       for entry in entries {
@@ -82,6 +86,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
       var key = MDB_val(bytes)
       return mdb_del(txn, dbi, &key, nil)
     }
+    if code == MDB_SUCCESS { hasChanged = true }
     if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
   }
 
@@ -105,6 +110,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     closeRemoveCursor()
     var code: Int32
     if range == .all {
+      hasChanged = true
       code = mdb_drop(txn, dbi, 0)
     } else {
       let cursor = try takeCursor(.remove)
@@ -116,6 +122,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
       code = MDB_SUCCESS
       while isThere && code == MDB_SUCCESS {
         if let end = range.upperBound, end.withUnsafeBytes({ place.order(against: $0) }) >= 0 { break }
+        hasChanged = true
         code = mdb_cursor_del(cursor, 0)
         // The cursor now stands in front of the key that followed.
         if code == MDB_SUCCESS { isThere = try place.moveToNext() }
@@ -139,6 +146,7 @@ extension LMDBWriteTransaction: ManyRemoval {
         var key = MDB_val(UnsafeRawBufferPointer(rebasing: bytes[entry.key]))
         var code = mdb_cursor_get(cursor, &key, nil, MDB_SET)
         if code == MDB_NOTFOUND { continue }
+        hasChanged = true
         if code == MDB_SUCCESS { code = mdb_cursor_del(cursor, 0) }
         if code != MDB_SUCCESS { throw failure(code, .remove) }
       }
@@ -161,6 +169,7 @@ extension LMDBWriteTransaction: LookingRemoval {
     if code != MDB_SUCCESS { throw failure(code, .remove) }
     // Read before LMDB writes over it.
     let beginning = ValueBeginning(value.bytes)
+    hasChanged = true
     let removal = mdb_cursor_del(cursor, 0)
     if removal != MDB_SUCCESS { throw failure(removal, .remove) }
     return beginning
