@@ -15,6 +15,9 @@ final class NewsHub: Sendable {
 
   /// How often commits of others are looked for.
   static let pollMilliseconds: UInt32 = 100
+  /// How soon they are looked for again if a storage could not tell, because it was just being written to. It may be so nearly
+  /// all the time.
+  private static let busyMilliseconds: UInt32 = 5
 
   private let state = Mutex(State())
   /// Tells without a lock which changes nobody wants to hear of.
@@ -93,11 +96,11 @@ final class NewsHub: Sendable {
   // MARK: Others
 
   private func poll() {
-    while pollOnce() { usleep(NewsHub.pollMilliseconds * 1000) }
+    while let pause = pollOnce() { usleep(pause * 1000) }
   }
 
-  /// Looks whether others have committed. Returns false if nobody listens any more.
-  private func pollOnce() -> Bool {
+  /// Looks whether others have committed. Returns in how many milliseconds to look again; nil if nobody listens any more.
+  private func pollOnce() -> UInt32? {
     let signals = state.withLock { state -> [UInt64: any ChangeSignaling] in
       var signals: [UInt64: any ChangeSignaling] = [:]
       for listener in state.listeners.values { signals[listener.garage] = listener.signal }
@@ -105,6 +108,8 @@ final class NewsHub: Sendable {
       state.lastMarks = state.lastMarks.filter { signals[$0.key] != nil }
       return signals
     }
+    if signals.isEmpty { return nil }
+    var isBusy = false
     for (garage, signal) in signals {
       let found: UInt64?
       do { found = try signal.foreignChangeMark() } catch {
@@ -112,13 +117,16 @@ final class NewsHub: Sendable {
         if (error as? StorageError)?.kind == .closed { end(garage: garage) }
         continue
       }
-      guard let mark = found else { continue }
+      guard let mark = found else {
+        if signal.signalsChanges { isBusy = true }
+        continue
+      }
       let listeners = state.withLock { state -> [NewsListener] in
         if state.lastMarks.updateValue(mark, forKey: garage) == mark { return [] }
         return state.listeners.values.filter { $0.garage == garage }
       }
       for listener in listeners { listener.tell(.everything, .anotherProcess) }
     }
-    return !signals.isEmpty
+    return isBusy ? NewsHub.busyMilliseconds : NewsHub.pollMilliseconds
   }
 }
