@@ -119,17 +119,11 @@ private struct RekeyBatch {
     try transaction.scan(range, .forward) { key, present in
       state.examinedCount += 1
       if SealedValue.Header(present) != .sealed(keyIdentifier: keys.writerIdentifier) {
-        do {
-          value.removeAll()
-          try keys.open(present, for: key, .read, into: value, context: context)
+        value.removeAll()
+        if try opens(present, key, into: value, context) {
+          // An error here ends the work: what was sealed in part must not stand before the next value.
           try value.withUnsafeBytes { try keys.seal($0.bytes, for: key, into: sealed, context: context) }
           entries.append((StorageKey(key), sealed.byteCount))
-        } catch let error as StorageError where error.isOfTheValue {
-          state.failedCount += 1
-          if state.failures.count < 100 {
-            state.failures.append(error)
-            state.failedKeys.append(StorageKey(key))
-          }
         }
       }
       if entries.count < limit && sealed.byteCount < RekeyBatch.byteLimit && state.examinedCount < end {
@@ -139,6 +133,23 @@ private struct RekeyBatch {
       return .stop
     }
     return last.map { StorageKeyRange(from: $0.bytes + [0], to: range.upperBound) }
+  }
+
+  /// Opens a value, or notes why it does not open.
+  private mutating func opens(
+    _ present: RawSpan, _ key: RawSpan, into value: SealerOutput, _ context: SealerOutput
+  ) throws -> Bool {
+    do {
+      try keys.open(present, for: key, .read, into: value, context: context)
+      return true
+    } catch let error as StorageError where error.isOfTheValue {
+      state.failedCount += 1
+      if state.failures.count < 100 {
+        state.failures.append(error)
+        state.failedKeys.append(StorageKey(key))
+      }
+      return false
+    }
   }
 
   mutating func put(in transaction: any WriteTransaction) throws {

@@ -118,9 +118,42 @@ import Testing
     #expect(storageError { _ = try storage.rekey() }?.kind == .conflict)
   }
 
+  /// An error of the sealer ends the work, whatever its kind: it is not taken for a value that does not open, and nothing of what
+  /// was sealed in part comes before the next value.
+  @Test(arguments: [StorageError.Kind.wrongKey, .tampered, .newerFormat, .sealingFailed])
+  func endsWhereTheSealerRefuses(_ kind: StorageError.Kind) throws {
+    let place = try SealedPlace(.memory)
+    let all = entries(50)
+    try place.sealed(old).put(all)
+    let refusing = RefusingSealer(base: new, refused: "value 7", kind: kind)
+    let storage = try place.sealed(refusing, former: [old])
+    #expect(storageError { _ = try storage.rekey(batchCount: 5) }?.kind == kind)
+    #expect(try place.sealed(new, former: [old]).entries() == all)
+    #expect(try place.sealed(new, former: [old]).rekey().isComplete)
+    #expect(try place.sealed(new).entries() == all)
+  }
+
   @Test func anEmptyStoreIsComplete() throws {
     #expect(try SealedPlace(.memory).sealed(new, former: [old]).rekey().isComplete)
   }
+}
+
+/// Refuses to seal one value.
+private struct RefusingSealer: Sealer {
+  let base: InsecureTestSealer
+  let refused: String
+  let kind: StorageError.Kind
+
+  var keyIdentifier: UInt32 { base.keyIdentifier }
+
+  func seal(_ value: Data, context: Data) throws -> Data {
+    if value == Data(refused.utf8) {
+      throw StorageError(kind, during: .put, driver: "test", message: "The test wants it so.")
+    }
+    return try base.seal(value, context: context)
+  }
+
+  func open(_ sealed: Data, context: Data) throws -> Data { try base.open(sealed, context: context) }
 }
 
 /// Lets others come first, as often as it is told to.
