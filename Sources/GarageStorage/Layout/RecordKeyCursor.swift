@@ -77,7 +77,8 @@ struct RecordKeyCursor {
 
     var identifier: ArraySlice<UInt8>? {
       let start = isIndex ? KeyLayout.syncStatusIdentifierOffset : KeyLayout.identifierOffset
-      return position < block.count ? block[position].bytes[start...] : nil
+      // An entry that somebody else put may end before an identifier begins.
+      return position < block.count ? block[position].bytes.dropFirst(start) : nil
     }
 
     mutating func removeFirst() -> StorageKey {

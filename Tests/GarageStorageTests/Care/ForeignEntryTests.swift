@@ -120,6 +120,33 @@ import Testing
     }
   }
 
+  /// Entries that name no record are passed over by who looks for objects by their status, also where they are cut.
+  @Test(arguments: Backend.engines)
+  func aSyncStatusOfNoRecordIsPassedOver(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let driver = try place.open()
+    let garage = try Garage(driver, types: [Errand.self])
+    try garage.parkAll((0..<4).map { Errand(id: $0, syncStatus: SyncStatus.allCases[$0]) })
+    for status in SyncStatus.allCases {
+      var cut: [Entry] = []
+      for count in 0...12 {
+        for byte in [0x00, 0x55, 0xFF] as [UInt8] {
+          cut.append(([0x21, UInt8(status.rawValue)] + [UInt8](repeating: byte, count: count), []))
+        }
+      }
+      try put(cut, driver)
+      let found: [any Syncable] = try garage.retrieveAll(withStatus: status)
+      #expect(found.count == 1, "\(status)")
+      #expect(try garage.retrieveAll(Errand.self, withStatus: status).map(\.id) == [status.rawValue])
+    }
+    #expect(try garage.verify().findings.contains { $0.severity == .notice })
+    try garage.repair()
+    for status in SyncStatus.allCases {
+      let found: [any Syncable] = try garage.retrieveAll(withStatus: status)
+      #expect(found.count == 1, "\(status)")
+    }
+  }
+
   /// A type whose name is lost is listed by its digest, which stands for the name.
   @Test(arguments: Backend.engines, [false, true])
   func aTypeWithoutItsNameIsListed(_ backend: Backend, isDamaged: Bool) throws {
