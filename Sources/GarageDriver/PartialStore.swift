@@ -68,9 +68,11 @@ public struct PartialStore {
       if mkdir(folder, 0o700) != 0 && errno != EEXIST { throw error(errno) }
       let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       if lock < 0 {
+        let code = errno
+        if PartialStore.isNoFolder(folder) { throw alreadyThere(folder) }
         // The one who was making it may just have ended, and taken the folder away.
-        if errno == ENOENT { continue }
-        throw error(errno)
+        if code == ENOENT { continue }
+        throw error(code)
       }
       if flock(lock, LOCK_EX | LOCK_NB) != 0 {
         let code = errno
@@ -142,6 +144,13 @@ public struct PartialStore {
     return names
   }
 
+  /// Whether something is there that is neither a folder nor a link to one.
+  private static func isNoFolder(_ path: String) -> Bool {
+    var status = stat()
+    if stat(path, &status) == 0 { return status.st_mode & S_IFMT != S_IFDIR }
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
   /// Removes a file, or a folder with all that is in it.
   private static func remove(_ path: String) {
     var status = stat()
@@ -173,7 +182,7 @@ public struct PartialStore {
 
   private func syncFolder(above path: String) throws {
     var folder = "."
-    if let slash = path.lastIndex(of: "/") {
+    if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
       folder = slash == path.startIndex ? "/" : String(path[..<slash])
     }
     let file = open(folder, O_RDONLY | O_CLOEXEC)
