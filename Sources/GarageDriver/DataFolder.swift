@@ -42,7 +42,9 @@ public enum DataFolder {
   ///   ``StorageError/Kind/notFound`` where a file stands in the way.
   public static func create(at path: String, driver: String) throws {
     if isFolder(path) { return }
-    if let slash = path.dropLast(path.last == "/" ? 1 : 0).lastIndex(of: "/"), slash != path.startIndex {
+    // Looked for among the bytes: with a name that begins with a combining mark, the slash before it is no character by itself.
+    let name = path.utf8.dropLast(path.utf8.last == UInt8(ascii: "/") ? 1 : 0)
+    if let slash = name.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex {
       try create(at: String(path[..<slash]), driver: driver)
     }
     if mkdir(path, 0o700) == 0 { return syncParent(of: path) }

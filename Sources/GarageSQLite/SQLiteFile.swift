@@ -315,10 +315,13 @@ struct SQLiteFile: Sendable {
     if errno != ENOENT { throw systemError(path, errno) }
     var folder = ""
     var name = path[...]
-    while name.count > 1 && name.last == "/" { name.removeLast() }
-    if let slash = name.lastIndex(of: "/") {
-      folder = String(name[...slash])
-      name = name[name.index(after: slash)...]
+    // Among the bytes: with a name that begins with a combining mark, the slash before it is no character by itself.
+    let slash = UInt8(ascii: "/")
+    while name.utf8.count > 1 && name.utf8.last == slash { name.unicodeScalars.removeLast() }
+    if let place = name.utf8.lastIndex(of: slash) {
+      let end = name.utf8.index(after: place)
+      folder = String(name[..<end])
+      name = name[end...]
     }
     guard let found = realpath(folder.isEmpty ? "." : folder, nil) else { throw systemError(path, errno) }
     defer { free(found) }

@@ -95,7 +95,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   /// ``StorageError/Kind/notFound`` where `name` is empty or cannot be a file's name.
   public convenience init(named name: String, options: Options = Options()) throws {
     let path = try DataFolder.path(forStoreNamed: name, driver: driverName)
-    if !options.onlyReads, let slash = path.lastIndex(of: "/") {
+    if !options.onlyReads, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
       try DataFolder.create(at: String(path[..<slash]), driver: driverName)
     }
     try self.init(at: URL(filePath: path + ".garage"), options: options)

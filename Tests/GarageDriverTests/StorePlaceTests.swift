@@ -40,6 +40,10 @@ struct StorePlaceTests {
       let path = folder.appending(path: "a/b/c").path
       try DataFolder.create(at: path, driver: "Test")
       try DataFolder.create(at: path, driver: "Test")
+      // The accent and the slash before it are one character.
+      let accented = folder.path + "/d/\u{301}e"
+      try DataFolder.create(at: accented, driver: "Test")
+      #expect(FileIdentity(path: accented) != nil)
       var isFolder: ObjCBool = false
       #expect(FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue)
       let file = folder.appending(path: "file")
