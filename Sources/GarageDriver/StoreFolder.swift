@@ -47,7 +47,10 @@ public struct StoreFolder: Sendable, Hashable {
     let file = path + "/" + name
     if mayMake {
       let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-      if descriptor < 0 { throw error(errno) }
+      if descriptor < 0 {
+        let code = errno
+        throw code == EISDIR ? StoreFolder(atPath: file, driver: driver).error(code) : error(code)
+      }
       _ = close(descriptor)
     }
     guard let identity = FileIdentity(path: file) else { throw error(errno) }
@@ -81,6 +84,11 @@ public struct StoreFolder: Sendable, Hashable {
         )
       case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP:
         (.notFound, "There is no store at \(path) (\(reason)). Check the path, or make the folder.")
+      case EISDIR:
+        (
+          .notAStorage,
+          "A folder stands at \(path), where a file is needed. Nothing was changed. Choose another place."
+        )
       case EMFILE, ENFILE:
         (.io, "Too many files are open to open the store at \(path) (\(reason)). Close some.")
       default:

@@ -70,7 +70,7 @@ struct StorePlaceTests {
       try expectError(.notFound) { try below.prepare(mayMake: true) }
       let kinds: [(Int32, StorageError.Kind)] = [
         (ENOSPC, .storageFull), (EACCES, .permissionDenied), (EROFS, .permissionDenied), (ENOENT, .notFound),
-        (EIO, .io), (EMFILE, .io),
+        (EIO, .io), (EMFILE, .io), (EISDIR, .notAStorage),
       ]
       for (code, kind) in kinds {
         let error = store.error(code, during: .write)

@@ -74,6 +74,19 @@ import Testing
     }
   }
 
+  @Test func refusesAFolderInPlaceOfAFile() throws {
+    try withTemporaryFolder { folder in
+      let file = folder.appending(path: "data.mdb")
+      try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+      for options in [LMDBStorage.Options(), LMDBStorage.Options(isReadOnly: true)] {
+        let error = storageError { try LMDBStorage(at: folder, options: options) }
+        #expect(error?.kind == .notAStorage)
+        #expect(error?.message.contains("data.mdb") == true)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data.mdb"])
+    }
+  }
+
   @Test(arguments: [1, 100, 151, 152, 5000, 100_000])
   func refusesADataFileOfAnotherKind(byteCount: Int) throws {
     try withTemporaryFolder { folder in
