@@ -179,6 +179,12 @@ public final class StorageLifetime: Sendable {
     }
   }
 
+  /// Throws ``StorageError/Kind/usedAfterFork`` in a child that was forked after this value was made: for those who would wait
+  /// there for a thread of the parent.
+  package func checkNotForked(_ operation: StorageError.Operation) throws {
+    if garage_fork_count() != forkCount { throw forked(operation) }
+  }
+
   /// Whether ``close(_:)`` was called.
   public var isClosed: Bool { state.load(ordering: .relaxed) & 1 == 1 }
 

@@ -70,6 +70,8 @@ final class CommitQueue: Sendable {
 
   /// Waits until it is the job's turn, after which ``end()`` has to follow, or until another thread has settled the job.
   func begin(_ job: CommitJob) throws -> CommitJob.Wake {
+    // A thread that had the turn when the process was forked is not in the child, and gives it to nobody there.
+    try lifetime.checkNotForked(.write)
     let wake = enqueue(job) ? .turn : job.wait()
     if case .turn = wake { try lifetime.beginCall() }
     return wake
@@ -125,6 +127,7 @@ final class CommitQueue: Sendable {
 
   /// Adds the job of a task.
   func submit(_ job: CommitJob) {
+    do { try lifetime.checkNotForked(.write) } catch { return job.settle(error) }
     let leads = waiting.withLock { jobs in
       job.ticket = jobs.append(job)
       if !takeTurnOrAwait() { return false }
