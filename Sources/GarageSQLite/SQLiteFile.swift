@@ -186,15 +186,16 @@ struct SQLiteFile: Sendable {
     connection.watchLog()
   }
 
-  /// Runs `body` again while it is busy, until the busy timeout is over.
+  /// Runs `body` again while it is busy, until the busy timeout is over. SQLite may give up at once, or only after it has waited
+  /// for that long itself.
   private func retrying<R>(_ body: () throws -> R) throws -> R {
-    let pause: Int32 = 5
-    for _ in 0..<max(1, options.busyMilliseconds / pause) {
+    let end = ContinuousClock.now + .milliseconds(Int(options.busyMilliseconds))
+    while true {
       do { return try body() } catch let error as StorageError where error.kind == .busy {
-        usleep(UInt32(pause) * 1000)
+        if ContinuousClock.now >= end { throw error }
+        usleep(5000)
       }
     }
-    return try body()
   }
 
   // MARK: The format

@@ -92,6 +92,27 @@ struct SharingTests: Sendable {
     #expect(try storage.value("n") == [1])
   }
 
+  @Test("Whoever opens a copy that has no log yet waits no longer for its readers than the busy timeout says")
+  func busyWithoutLog() throws {
+    try storage.close()
+    let raw = try RawDatabase(folder.file())
+    try raw.run("VACUUM INTO '\(folder.file("copy.garage").path)'")
+    let reader = try RawDatabase(folder.file("copy.garage"))
+    #expect(try reader.run("PRAGMA journal_mode") == "delete")
+    try reader.run("BEGIN")
+    try reader.run("SELECT count(*) FROM entries")
+    var options = SQLiteStorage.Options()
+    options.busyTimeout = .milliseconds(300)
+    let start = ContinuousClock.now
+    let error = try expectError(.busy) {
+      _ = try SQLiteStorage(at: folder.file("copy.garage"), options: options)
+    }
+    #expect(error.isRetryable)
+    #expect(ContinuousClock.now - start < .seconds(6))
+    try reader.run("COMMIT")
+    #expect(try SQLiteStorage(at: folder.file("copy.garage"), options: options).value("n") == [0])
+  }
+
   @Test("Whoever does not wait too long gets through")
   func patience() throws {
     let raw = try RawDatabase(folder.file())
