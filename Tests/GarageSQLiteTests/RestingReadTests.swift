@@ -221,4 +221,30 @@ struct RestingReadTests: Sendable {
       #expect(number(in: try reader.value("n")) == round)
     }
   }
+
+  @Test("Where a copy has no log, whoever only reads it makes no index of one, and leaves no file open")
+  func withoutLog() throws {
+    try RawDatabase(folder.file()).run("VACUUM INTO '\(folder.file("copy.garage").path)'")
+    var options = SQLiteStorage.Options()
+    options.isReadOnly = true
+    for _ in 0..<3 {
+      let reader = try SQLiteStorage(at: folder.file("copy.garage"), options: options)
+      try readOften(reader)
+      _ = try reader.foreignChangeMark()
+      try readOften(reader)
+      try reader.close()
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("copy.garage").path + "-shm"))
+    #if os(Linux)
+      let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+      }
+      #expect(!open.contains { $0.hasPrefix(folder.file("copy.garage").path) })
+    #endif
+    // The first one to write gives it a log.
+    let writer = try SQLiteStorage(at: folder.file("copy.garage"))
+    try writer.put([1], "n")
+    #expect(try writer.value("n") == [1])
+    try writer.close()
+  }
 }

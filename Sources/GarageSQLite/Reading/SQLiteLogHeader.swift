@@ -31,6 +31,8 @@ extension SQLiteConnection {
   ///
   /// Only for a connection that has read from the log, and so maps the index anyway.
   func findLogHeader() -> UnsafeRawPointer? {
+    // If the file has no log, SQLite would make an index for one all the same, and keep it until the process ends.
+    guard (try? execute("PRAGMA main.journal_mode", .read)) == "wal" else { return nil }
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK,
       let file = pointer, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
