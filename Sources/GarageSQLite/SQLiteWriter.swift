@@ -66,6 +66,11 @@ final class SQLiteWriter: @unchecked Sendable {
   func runAlone(_ body: (SQLiteConnection) throws -> Void) throws {
     let connection = try openConnection()
     do { try body(connection) } catch {
+      var error = error
+      // What was written by then stands in the log, which now takes all the room there was.
+      if let full = error as? StorageError, full.kind == .storageFull {
+        error = relieve(connection, after: full)
+      }
       rollBack(connection)
       throw error
     }

@@ -99,6 +99,29 @@ struct LogRoomTests {
     #expect(try storage.count() == 10)
   }
 
+  @Test(
+    "A store that cannot be compacted for lack of room gives back what the attempt took, and stays as it is")
+  func noRoomToCompact() throws {
+    let disk = try SmallFileSystem(byteCount: 16 << 20)
+    let file = disk.url.appending(path: "store.garage")
+    let storage = try SQLiteStorage(at: file)
+    try storage.write { transaction in
+      for number in 0..<6000 { try transaction.put(value(number, count: 900), for: key(number)) }
+      return .commit(())
+    }
+    try storage.close()
+    let again = try SQLiteStorage(at: file)
+    try disk.fill(leaving: 2 << 20)
+    let error = try expectError(.storageFull) { _ = try again.compact { _, _ in } }
+    #expect(error.message.contains(file.path), "\(error)")
+    var status = statvfs()
+    #expect(statvfs(disk.url.path, &status) == 0)
+    #expect(Int(status.f_bavail) * Int(status.f_frsize) > 1 << 20)
+    #expect(try again.count() == 6000)
+    try again.put([1], "a")
+    #expect(try again.integrityComplaints() == [])
+  }
+
   @Test("A log that was left behind does not keep the store from being opened on a full disk")
   func leftBehind() throws {
     let folder = try TemporaryFolder()
