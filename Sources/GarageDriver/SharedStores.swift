@@ -79,6 +79,14 @@ public final class SharedStores<Connection: Sendable>: Sendable {
     }
   }
 
+  /// Whether a value of this process has the store.
+  package func isOpen(_ identity: some Hashable & Sendable) -> Bool {
+    let identity = AnyHashable(identity)
+    return entries.withLock { entries in
+      entries.keys.contains { $0.identity == identity && $0.process.isOfThisProcess }
+    }
+  }
+
   fileprivate func end(_ place: Place, _ entry: Entry) throws {
     // A connection that a child got from its parent stays open, and is held here for as long as the child lives.
     if !place.process.isOfThisProcess { return }

@@ -46,7 +46,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   /// Nil where the storage only reads.
   let writer: SQLiteWriter?
 
-  private static let stores = SharedStores<SQLiteShare> { _ in }
+  static let stores = SharedStores<SQLiteShare> { _ in }
 
   /// Opens the store in the file at `url`, and makes it where there is no file or an empty one.
   ///

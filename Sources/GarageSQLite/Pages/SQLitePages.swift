@@ -15,12 +15,22 @@ public struct SQLitePages: SalvageSource {
   public let driver = driverName
   private let path: String
 
-  /// The store in the file at `url`. No process may have it open, least of all this one: it would lose the locks that it has on
-  /// the file.
+  /// The store in the file at `url`. No process may have it open. If this one has, which would lose the locks that it has on the
+  /// file, reading is refused.
   public init(at url: URL) { path = url.path(percentEncoded: false) }
 
   /// Lends what can be read of the entries. Of a large value there may be several readings.
+  ///
+  /// - Throws: ``StorageError/Kind/busy`` where this process has the store open.
   public func forEachEntry(_ visit: (RawSpan, RawSpan, Bool) throws -> Void) throws -> [String] {
+    if let identity = FileIdentity(path: path), SQLiteStorage.stores.isOpen(identity) {
+      throw StorageError(
+        .busy, during: .open, driver: driver,
+        message: """
+          \(path): This process has the store open, and would lose its locks on the file when its pages have been read. \
+          Close it first, or read a copy of its files.
+          """)
+    }
     let file = try SQLitePageFile(path: path)
     var notes = file.notes
     let free = file.freePages()

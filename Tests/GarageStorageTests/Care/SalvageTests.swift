@@ -113,6 +113,21 @@ import Testing
     #expect(second.objectCount == 0 && second.keyCount == 0)
   }
 
+  /// To read the file of a store that is open here would take its locks away.
+  @Test func anOpenStoreIsRefused() throws {
+    let place = try Place(.sqlite)
+    let garage = try place.garage()
+    try garage.parkAll((0..<10).map { Counter(id: $0) })
+    let source = SQLitePages(at: place.storePath)
+    let other = try Garage(MemoryStorage())
+    expectStorageError(.busy) { _ = try GarageSalvage(from: source, into: other).run() }
+    expectStorageError(.busy) { _ = try GarageSalvage(from: source, into: garage).run() }
+    try garage.park(Counter(id: 10))
+    try garage.close()
+    let report = try GarageSalvage(from: source, into: other).run()
+    #expect(report.objectCount == 11)
+  }
+
   /// What was found only where an older state may be.
   private struct OlderEntries: SalvageSource {
     let driver = "test"
