@@ -34,6 +34,8 @@ extension LMDBStorage: BackingUp {
           try LMDBCopying.run(connection, to: partial + "/data.mdb", compacting: compacting, progress)
         }
       }
+      // The store is read through memory: what the system refuses is to write the copy.
+      if code > 0 { throw StorageError.lmdb(code, during: .write, path: path) }
       if code != MDB_SUCCESS { throw connection.error(code, during: .write) }
     }
   }

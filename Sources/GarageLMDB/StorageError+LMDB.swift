@@ -35,7 +35,7 @@ extension StorageError {
         The memory map of the store at \(path) is full; the transaction was rolled back. Remove what is not \
         needed, end long reads, which keep old pages in use, or open the store with a larger mapByteCount.
         """)
-    case ENOSPC, EDQUOT:
+    case ENOSPC, EDQUOT, EFBIG:
       return error(
         .storageFull,
         """

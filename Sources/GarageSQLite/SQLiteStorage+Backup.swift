@@ -103,7 +103,14 @@ extension SQLiteStorage: BackingUp {
       let byteCount = stat(path, &status) == 0 ? Int(status.st_size) : 0
       try progress(min(byteCount / pageByteCount, total), total)
     } _: {
-      try source.execute("VACUUM INTO '\(name)'", .read)
+      do { try source.execute("VACUUM INTO '\(name)'", .read) } catch var error as StorageError
+        where error.kind == .storageFull
+      {
+        // SQLite speaks of the store, which is only read.
+        error.operation = .write
+        error.message = "\(path): There is no room left for the copy. Free some, or make the copy elsewhere."
+        throw error
+      }
     }
     try progress(total, total)
   }

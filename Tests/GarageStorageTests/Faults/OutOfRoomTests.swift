@@ -201,6 +201,33 @@ import Testing
     try await garage.close()
   }
 
+  /// It is the copy that finds no room, and not the store.
+  @Test(arguments: [Backend.sqlite, .lmdb], [false, true])
+  func aBackupWithoutRoomNamesItsOwnPlace(_ backend: Backend, compacting: Bool) async throws {
+    let place = try Place(backend)
+    await #expect(processExitsWith: .success) {
+      [
+        path = place.storePath.path as String, name = backend.rawValue as String,
+        compacting = compacting as Bool
+      ] in
+      let (backend, store) = (Backend(rawValue: name)!, URL(filePath: path))
+      let made = try Garage(OutOfRoomTests.open(backend, store, mebibytes: nil))
+      try made.parkAll((0..<4000).map { Parcel($0) })
+      try made.close()
+      let garage = try Garage(OutOfRoomTests.open(backend, store, mebibytes: nil))
+      try OutOfRoomTests.limitFileSize(to: 1 << 20)
+      let copy = URL(filePath: path + " copy")
+      var failure: StorageError?
+      do { try garage.backup(to: copy, compacting: compacting) } catch GarageError.storage(let error) {
+        failure = error
+      }
+      #expect(failure?.kind == .storageFull)
+      #expect(failure?.message.contains(copy.path) == true, "\(String(describing: failure))")
+      #expect(!FileManager.default.fileExists(atPath: copy.path + ".partial"))
+      try garage.close()
+    }
+  }
+
   @Test func aLimitOfTheFileSizeIsNoLimitOfTheLog() async throws {
     let place = try Place(.sqlite)
     await #expect(processExitsWith: .success) { [path = place.storePath.path as String] in
