@@ -428,7 +428,7 @@ final class LMDBConnection: @unchecked Sendable {
   private var isDiskFull: Bool {
     var status = statvfs()
     // A short write leaves less than a few pages.
-    return statvfs(path, &status) == 0
+    return (dataFile >= 0 ? fstatvfs(dataFile, &status) : statvfs(path, &status)) == 0
       && UInt64(status.f_bavail) < (1 << 20) / max(1, UInt64(status.f_frsize))
   }
 }

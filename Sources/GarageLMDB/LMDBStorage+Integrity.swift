@@ -26,7 +26,7 @@ extension LMDBStorage: IntegrityChecking {
       let complaints = try read { transaction -> [String]? in
         guard let transaction = transaction as? LMDBReadTransaction else { return [] }
         let number = UInt64(mdb_txn_id(transaction.txn))
-        let file = try LMDBPageFile(inFolder: connection.path)
+        let file = try LMDBPageFile(of: connection)
         guard let meta = file.metas.first(where: { $0.transaction == number }) else { return nil }
         return file.complaints(of: meta)
       }

@@ -127,6 +127,11 @@ import Testing
       try storage.put([1], "k")
       try FileManager.default.moveItem(at: place, to: moved)
       try storage.put([2], "k")
+      #expect(try storage.integrityComplaints() == [])
+      // What has taken its place is none of its business.
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+      try Data("text".utf8).write(to: place.appending(path: "data.mdb"))
+      #expect(try storage.integrityComplaints() == [])
       try storage.close()
       let again = try LMDBStorage(at: moved)
       #expect(try again.get("k") == [2])

@@ -24,10 +24,23 @@ final class LMDBPageFile {
   ///
   /// - Throws: ``StorageError/Kind/notFound``, and what else the system says; ``StorageError/Kind/notAStorage`` where no
   ///   meta page is found.
-  init(inFolder folder: String) throws {
-    path = folder + "/data.mdb"
-    file = openFile(path, O_RDONLY | O_CLOEXEC)
+  convenience init(inFolder folder: String) throws {
+    let file = openFile(folder + "/data.mdb", O_RDONLY | O_CLOEXEC)
     if file < 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
+    try self.init(file, inFolder: folder)
+  }
+
+  /// The file that an environment has open, wherever its folder was moved.
+  convenience init(of connection: LMDBConnection) throws {
+    let file = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
+    if file < 0 { throw StorageError.lmdb(errno, during: .read, path: connection.path) }
+    try self.init(file, inFolder: connection.path)
+  }
+
+  /// - Parameter file: is closed with this value, or where this throws.
+  private init(_ file: Int32, inFolder folder: String) throws {
+    self.file = file
+    path = folder + "/data.mdb"
     var status = stat()
     if fstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFREG {
       closeFile(file)
@@ -35,7 +48,6 @@ final class LMDBPageFile {
     }
     byteCount = Int(status.st_size)
     let sizes = [Int(getpagesize()), 4096, 16384, 65536, 8192, 32768, 2048, 1024, 512]
-    let file = self.file
     let found = sizes.first { size in
       [0, size].contains { LMDBPage(file, at: off_t($0), count: 152)?.meta(pageByteCount: size) != nil }
     }
