@@ -76,6 +76,15 @@ extension StorageError {
         Another process has the store at \(path) open with a version of LMDB that does not go together with \
         this one. Use one version in both, or close the other.
         """)
+    case EAGAIN where operation == .open:
+      // LMDB locks the byte of lock.mdb with the process's number.
+      return error(
+        .busy,
+        """
+        A process with the same number as this one, \(getpid()), has the store at \(path) open. That is possible where \
+        containers share a store, and LMDB knows processes by their numbers alone. Let the containers share their process \
+        numbers, too, or use the store in one of them.
+        """)
     case EACCES, EPERM, EROFS:
       return error(
         .permissionDenied,

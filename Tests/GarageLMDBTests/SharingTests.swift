@@ -139,6 +139,33 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    /// As in two containers that share a store, but not the numbers of their processes.
+    @Test func aProcessOfTheSameNumberIsNamed() throws {
+      try withTemporaryFolder { folder in
+        let storage = try LMDBStorage(at: folder)
+        try storage.put([1], "k")
+        try storage.close()
+        let file = open(folder.path + "/lock.mdb", O_RDWR | O_CLOEXEC)
+        try #require(file >= 0)
+        var region = flock()
+        region.l_type = Int16(F_WRLCK)
+        region.l_whence = Int16(SEEK_SET)
+        region.l_start = off_t(getpid())
+        region.l_len = 1
+        // F_OFD_SETLK: a lock that belongs to the open file, and not to the process.
+        try #require(fcntl(file, 37, &region) == 0)
+        let error = storageError { try LMDBStorage(at: folder) }
+        #expect(error?.kind == .busy)
+        #expect(error?.message.contains("\(getpid())") == true)
+        _ = close(file)
+        let again = try LMDBStorage(at: folder)
+        #expect(try again.get("k") == [1])
+        try again.close()
+      }
+    }
+  #endif
+
   @Test func openingAndClosingRaceWithoutLoss() throws {
     try withTemporaryFolder { folder in
       let rounds = 60
