@@ -147,8 +147,8 @@ final class KeyedArchive {
       case "NSUUID": return try uuid(fields)
       case "NSURL": return try url(fields, depth)
       case "NSArray": return NSArray(array: try elements(fields, depth))
-      case "NSSet": return NSSet(array: try elements(fields, depth))
-      case "NSOrderedSet": return NSOrderedSet(array: try elements(fields, depth))
+      case "NSSet": return NSSet(array: try distinct(elements(fields, depth)))
+      case "NSOrderedSet": return NSOrderedSet(array: try distinct(elements(fields, depth)))
       case "NSDictionary": return try dictionary(fields, depth)
       default: continue
       }
@@ -217,17 +217,29 @@ final class KeyedArchive {
     return elements
   }
 
+  /// Without texts that are there before, be it in other bytes. Such ones of Foundation are equal and may hash differently on Linux,
+  /// where a set or dictionary that gets both can end the process.
+  private func distinct(_ elements: [NSObject]) -> [NSObject] {
+    var texts: Set<String> = []
+    return elements.filter { element in
+      (element as? NSString).map { texts.insert("\($0)").inserted } ?? true
+    }
+  }
+
   private func dictionary(_ fields: PropertyListValue, _ depth: Int) throws -> NSDictionary {
-    guard let keys = fields["NS.keys"]?.array, let values = fields["NS.objects"]?.array,
-      keys.count == values.count
+    guard let keys = fields["NS.keys"]?.array, let places = fields["NS.objects"]?.array,
+      keys.count == places.count
     else { throw Fault.damaged }
-    let dictionary = NSMutableDictionary()
-    for (key, value) in zip(keys, values) {
+    // By texts of Swift first, for the same reason.
+    var values: [String: NSObject] = [:]
+    for (key, value) in zip(keys, places) {
       guard let key = key.reference, let value = value.reference,
         let name = try object(key, depth: depth + 1) as? NSString
       else { throw Fault(description: "it is an archive of a dictionary whose keys are no text") }
-      dictionary[name] = try object(value, depth: depth + 1)
+      values["\(name)"] = try object(value, depth: depth + 1)
     }
+    let dictionary = NSMutableDictionary()
+    for (key, value) in values { dictionary[NSString(string: key)] = value }
     return dictionary
   }
 }
