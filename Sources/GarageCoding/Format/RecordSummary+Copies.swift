@@ -9,12 +9,8 @@ extension RecordSummary {
     _ record: RawSpan, settingSyncStatus status: SyncStatus, tag: UInt64, keyIdentifier: RawSpan,
     typeName: String
   ) throws -> [UInt8] {
-    try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
-      var parts = parsed.parts
-      parts.syncStatus = status
-      return keyIdentifier.withUnsafeBytes {
-        parsed.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
-      }
+    try copy(of: record, tag: tag, keyIdentifier: keyIdentifier, typeName: typeName) {
+      $0.syncStatus = status
     }
   }
 
@@ -24,9 +20,19 @@ extension RecordSummary {
   static func record(
     _ record: RawSpan, ofVersion version: Int, tag: UInt64, keyIdentifier: RawSpan, typeName: String
   ) throws -> [UInt8] {
+    try copy(of: record, tag: tag, keyIdentifier: keyIdentifier, typeName: typeName) {
+      $0.typeVersion = version
+    }
+  }
+
+  /// The record under the same key, with other parts.
+  private static func copy(
+    of record: RawSpan, tag: UInt64, keyIdentifier: RawSpan, typeName: String,
+    changing change: (inout RecordParts) -> Void
+  ) throws -> [UInt8] {
     try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
       var parts = parsed.parts
-      parts.typeVersion = version
+      change(&parts)
       return keyIdentifier.withUnsafeBytes {
         parsed.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
       }
