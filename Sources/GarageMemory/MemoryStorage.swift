@@ -109,6 +109,10 @@ extension MemoryStorage: StateNaming {
   }
 }
 
+extension MemoryStorage: ClosedTelling {
+  package var isClosed: Bool? { lifetime.isClosed }
+}
+
 extension MemoryStorage: SeparableStorage {
   package func separated() -> (any StorageDriver)? { MemoryStorage(within: self) }
 }

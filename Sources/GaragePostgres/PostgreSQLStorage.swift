@@ -224,4 +224,8 @@
       }
     }
   }
+
+  extension PostgreSQLStorage: ClosedTelling {
+    package var isClosed: Bool? { lifetime.isClosed }
+  }
 #endif

@@ -82,6 +82,10 @@ extension SealedStorage: DeferredReading {
   }
 }
 
+extension SealedStorage: ClosedTelling {
+  package var isClosed: Bool? { (base as? any ClosedTelling)?.isClosed }
+}
+
 extension SealedStorage: SeparableStorage {
   package func separated() -> (any StorageDriver)? {
     guard let base = (base as? any SeparableStorage)?.separated() else { return nil }

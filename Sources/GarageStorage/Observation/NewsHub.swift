@@ -3,7 +3,7 @@ internal import GarageDriver
 internal import Synchronization
 
 /// Tells listeners what the garages of this process commit to one store. While anybody listens, it also looks for commits of
-/// others.
+/// others, and whether somebody closed a storage.
 final class NewsHub: Sendable {
   private struct State: Sendable {
     var listeners: [ObjectIdentifier: NewsListener] = [:]
@@ -40,7 +40,7 @@ final class NewsHub: Sendable {
       state.listeners[ObjectIdentifier(listener)] = listener
       state.index.set(.everything, of: listener, filter)
       if let mark, state.lastMarks[listener.garage] == nil { state.lastMarks[listener.garage] = mark }
-      if state.isPolling || listener.signal == nil { return false }
+      if state.isPolling || !listener.mustLook { return false }
       state.isPolling = true
       return true
     }
@@ -99,18 +99,26 @@ final class NewsHub: Sendable {
     while let pause = pollOnce() { usleep(pause * 1000) }
   }
 
-  /// Looks whether others have committed. Returns in how many milliseconds to look again; nil if nobody listens any more.
+  /// Looks whether others have committed, or closed a storage. Returns in how many milliseconds to look again; nil if nobody
+  /// listens any more.
   private func pollOnce() -> UInt32? {
-    let signals = state.withLock { state -> [UInt64: any ChangeSignaling] in
-      var signals: [UInt64: any ChangeSignaling] = [:]
-      for listener in state.listeners.values { signals[listener.garage] = listener.signal }
-      if signals.isEmpty { state.isPolling = false }
-      state.lastMarks = state.lastMarks.filter { signals[$0.key] != nil }
-      return signals
+    let looking = state.withLock { state -> [NewsListener] in
+      // One of each garage, as they all would see the same.
+      let looking = Dictionary(
+        state.listeners.values.lazy.filter { $0.mustLook }.map { ($0.garage, $0) }, uniquingKeysWith: { $1 })
+      if looking.isEmpty { state.isPolling = false }
+      state.lastMarks = state.lastMarks.filter { looking[$0.key]?.signal != nil }
+      return Array(looking.values)
     }
-    if signals.isEmpty { return nil }
+    if looking.isEmpty { return nil }
     var isBusy = false
-    for (garage, signal) in signals {
+    for one in looking {
+      let garage = one.garage
+      if one.closing?.isClosed == true {
+        end(garage: garage)
+        continue
+      }
+      guard let signal = one.signal else { continue }
       let found: UInt64?
       do { found = try signal.foreignChangeMark() } catch {
         // Closed by another garage on the storage, or by somebody who uses the storage itself.

@@ -34,6 +34,8 @@ final class NewsListener: Sendable {
   let garage: UInt64
   /// Tells whether other processes have changed the garage's store; nil if none can.
   let signal: (any ChangeSignaling)?
+  /// Tells whether somebody closed the storage of the garage; nil if that cannot be told.
+  let closing: (any ClosedTelling)?
   /// The storage of the garage, if that signals no changes: others may close it.
   let storage: ObjectIdentifier?
   /// Whether it is asked which changes there were, and not only whether there were any.
@@ -53,8 +55,13 @@ final class NewsListener: Sendable {
     let driver = garage.store.driver
     storage = NewsHub.silentStorage(driver)
     signal = driver.info.isSharedAcrossProcesses ? driver as? any ChangeSignaling : nil
+    let closing = driver as? any ClosedTelling
+    self.closing = closing?.isClosed == nil ? nil : closing
     state = Mutex(State(interest: keepsChanges ? .everything : nil))
   }
+
+  /// Whether something is to be looked for while it listens that nobody would tell it of.
+  var mustLook: Bool { signal != nil || closing != nil }
 
   /// Whether one more commit would be nothing new to it.
   ///

@@ -1,5 +1,8 @@
 import GarageDriver
+import GarageMemory
+import GarageSealing
 import GarageStorage
+import InsecureSealer
 import Testing
 
 /// Whoever listens to a garage that is closed does not wait for ever.
@@ -32,13 +35,24 @@ import Testing
   }
 
   /// Or whoever has the storage itself; it is looked for where other processes' commits are.
-  @Test(.enabled(if: !Backend.isOnServer), arguments: Backend.sharedAndSealed)
+  @Test(arguments: Backend.sharedAndSealed + (Backend.isOnServer ? [] : [.memory]))
   func whoListensWhileTheStorageIsClosedIsTold(_ backend: Backend) async throws {
-    let storage = try Place(backend).open()
+    try await checkClosing(Place(backend).open())
+  }
+
+  /// No other process ever commits to it.
+  @Test func whoListensWhileSealedMemoryIsClosedIsTold() async throws {
+    try await checkClosing(SealedStorage(MemoryStorage(), sealer: InsecureTestSealer(key: 7)))
+  }
+
+  private func checkClosing(_ storage: any StorageDriver) async throws {
     let garage = try Garage(storage)
     var changes = garage.changes().makeAsyncIterator()
+    var values = garage.values(of: .launchCount).makeAsyncIterator()
+    #expect(try await values.next() == 0)
     try storage.close()
     #expect(await changes.next() == nil)
+    await #expect(throws: GarageError.closed) { _ = try await values.next() }
     // Too late to be told by anybody.
     for await _ in garage.changes() { Issue.record("a closed storage changed") }
   }
