@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GarageSQLite
 
 #if canImport(SQLite3)
   internal import SQLite3
@@ -54,6 +55,10 @@ final class CoreDataFile {
   private static func copy(_ url: URL) throws -> URL {
     let files = FileManager.default
     guard files.fileExists(atPath: url.path) else { throw GarageStorageImportError.noStore(path: url.path) }
+    // Reading the file of an open garage, and closing it, would drop the locks that this process has on it.
+    if SQLiteStorage.isOpenHere(url.path) {
+      throw GarageStorageImportError.noGarageStorageStore(path: url.path)
+    }
     let folder = files.temporaryDirectory.appendingPathComponent("garage-import-\(UUID().uuidString)")
     do {
       try files.createDirectory(at: folder, withIntermediateDirectories: true)

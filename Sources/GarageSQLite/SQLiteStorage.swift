@@ -158,6 +158,12 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     try? store.close()
   }
 
+  /// Whether a storage of this process has the file open. Nobody else in the process may then open and close it: that would drop
+  /// the locks that the process has on it.
+  package static func isOpenHere(_ path: String) -> Bool {
+    FileIdentity(path: path).map { stores.isOpen($0) } ?? false
+  }
+
   /// Throws where this process inherited the file, open, from its parent: SQLite's idea of which locks the
   /// process has would be wrong, and the parent's commits could be lost.
   private static func checkNotInherited(_ path: String) throws {

@@ -2,6 +2,7 @@ import Foundation
 import GarageDriver
 import GarageLegacy
 import GarageMemory
+import GarageSQLite
 import GarageStorage
 import Testing
 
@@ -169,6 +170,16 @@ import Testing
     try store.run("DROP TABLE ZGSCOREDATAOBJECT")
     #expect(throws: GarageStorageImportError.noGarageStorageStore(path: store.url.path)) {
       try importing(store.url)
+    }
+  }
+
+  /// It is not even read, because closing it would drop its locks.
+  @Test func anOpenGarageIsRefused() throws {
+    let store = try OldStore()
+    let url = store.folder.appendingPathComponent("garage")
+    let garage = try Garage(SQLiteStorage(at: url))
+    #expect(throws: GarageStorageImportError.noGarageStorageStore(path: url.path)) {
+      _ = try GarageStorageImporter(storeAt: url, types: [Room2.self]).importObjects(into: garage)
     }
   }
 

@@ -23,7 +23,7 @@ public struct SQLitePages: SalvageSource {
   ///
   /// - Throws: ``StorageError/Kind/busy`` where this process has the store open.
   public func forEachEntry(_ visit: (RawSpan, RawSpan, Bool) throws -> Void) throws -> [String] {
-    if let identity = FileIdentity(path: path), SQLiteStorage.stores.isOpen(identity) {
+    if SQLiteStorage.isOpenHere(path) {
       throw StorageError(
         .busy, during: .open, driver: driver,
         message: """

@@ -173,6 +173,32 @@ import Testing
     expectStorageError(.notFound) { try store.garage.import(from: url) }
   }
 
+  /// Closing a descriptor of a file drops the locks of the whole process. The next process would take itself for the only one that
+  /// has the store, and remove its log.
+  @Test func aStoreThatIsTakenForAnExportStaysLocked() throws {
+    let place = try Place(.sqlite)
+    let garage = try place.garage()
+    let key = Key<GlobalNamespace, Int>(id: "count", defaultValue: 0)
+    try garage.set(key, value: 1)
+    let path = place.storePath.path
+    // Twice: the second call knows the files.
+    for suffix in ["", "-shm", "", "-shm"] {
+      let error = #expect(throws: GarageError.self) {
+        try garage.import(from: URL(filePath: path + suffix))
+      }
+      guard case .damagedExport(line: 1, reason: _)? = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+    }
+    let child = try Child("count-key", "sqlite", path, "1")
+    _ = try child.firstLine()
+    try child.send("go")
+    try child.wait()
+    #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+    #expect(try garage.get(key) == 2)
+  }
+
   /// Indexes are made of what comes in.
   @Test(arguments: Backend.engines)
   func indexesFollow(_ backend: Backend) throws {

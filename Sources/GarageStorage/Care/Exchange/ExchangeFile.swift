@@ -31,10 +31,10 @@ final class ExchangeFile {
     if file < 0 { throw ExchangeFile.error(errno, path, .write) }
   }
 
-  /// Opens a file.
+  /// Opens a file; refuses that of a database.
   init(reading path: String) throws {
     self.path = path
-    file = open(path, O_RDONLY | O_CLOEXEC)
+    file = try DatabaseFiles.openUnlessDatabase(path)
     if file < 0 { throw ExchangeFile.error(errno, path, .read) }
   }
 
