@@ -94,7 +94,26 @@ import Testing
     #expect(some.count == 111)
   }
 
-  /// So do watchers.
+  /// An import asks them, too, before a thread of the library's reads the file.
+  @Test(arguments: Backend.engines.filter { !$0.isSealed })
+  func importsAskThemInTheTask(_ backend: Backend) async throws {
+    let place = try Place(backend)
+    let file = place.folder.appending(path: "export.jsonl")
+    let source = try place.garage()
+    try await source.park(Card(1, "one"))
+    try await source.export(to: file)
+    let garage = try Place(backend).garage()
+    let result = try await garage.import(from: file)
+    #expect(result.objectCount == 1)
+    do {
+      try await garage.park(Card(2, "one"))
+      Issue.record("two cards have one title")
+    } catch GarageError.notUnique {}
+    let count = Strayed.count.load(ordering: .relaxed)
+    #expect(count == 0)
+  }
+
+  /// Watchers make indexes as well.
   @Test(arguments: Backend.engines) func watchersMakeIndexes(_ backend: Backend) async throws {
     let place = try Place(backend)
     try await old(place)

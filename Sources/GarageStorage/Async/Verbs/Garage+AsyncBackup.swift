@@ -1,3 +1,4 @@
+internal import GarageCoding
 public import GarageDriver
 
 #if canImport(FoundationEssentials)
@@ -48,7 +49,8 @@ extension Garage {
     }
   }
 
-  /// Imports everything in an exported file, on a thread of the library's.
+  /// Imports everything in an exported file, on a thread of the library's. The types of its objects are asked for their indexes
+  /// in the task.
   ///
   /// - Throws: as ``import(from:progress:)``, and `CancellationError` if the task was cancelled. Nothing is changed then.
   @discardableResult
@@ -56,7 +58,11 @@ extension Garage {
     public func `import`(from url: URL, progress: @escaping Progress = { _ in }) async throws
     -> ExchangeResult
   {
-    try await leaving { cancellation in
+    let digests = try? await leaving { _ in try Garage.tagDigests(inExportAt: url) }
+    // Types may belong to an actor. If the file cannot be read, the import will throw.
+    let types = (digests ?? []).flatMap { TypeTag.types(withDigest: $0) }
+    try translatingErrors { try probeContext.run { try indexing.meet(types) } }
+    return try await leaving { cancellation in
       try inPlace { try self.import(from: url) { try cancellation.passOn($0, to: progress) } }
     }
   }

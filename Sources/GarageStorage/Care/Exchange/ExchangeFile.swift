@@ -50,6 +50,12 @@ final class ExchangeFile {
     return error
   }
 
+  /// Whether a file can be read more than once, as no pipe can.
+  static func isRegular(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The size of the file, in bytes.
   var size: Int {
     var status = stat()

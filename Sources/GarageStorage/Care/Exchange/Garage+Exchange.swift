@@ -82,6 +82,12 @@ extension Garage {
     }
   }
 
+  /// The digests of the tags of all objects in an exported file; none for a pipe, which can be read only once.
+  static func tagDigests(inExportAt url: URL) throws -> [UInt64] {
+    let path = try url.exchangePath(.read)
+    return ExchangeFile.isRegular(path) ? try StoreImport.tagDigests(in: ExchangeFile(reading: path)) : []
+  }
+
   /// - Parameter makesRoom: whether the objects that are replaced are removed before, so that none of them is in the way of
   ///   another one that gets its value in a unique index.
   private func takeIn(

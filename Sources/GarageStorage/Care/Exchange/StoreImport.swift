@@ -43,6 +43,24 @@ struct StoreImport {
     return reading.result
   }
 
+  /// The digests of the tags that a file has. They stand before everything else in it.
+  static func tagDigests(in file: ExchangeFile) throws -> [UInt64] {
+    var digests: [UInt64] = []
+    var isAmongTags = true
+    func look(_ bytes: ArraySlice<UInt8>) -> Bool {
+      let line = ExchangeLine(bytes)
+      if let name = line?[text: "tag"] {
+        digests.append(Array(name.utf8).withUnsafeBytes { ContentDigest.digest8(of: $0) })
+      } else {
+        // The first line of all.
+        isAmongTags = line?[text: "garage"] != nil
+      }
+      return false
+    }
+    while isAmongTags, try file.readLine(look) {}
+    return digests
+  }
+
   /// Removes the objects that the file has others for.
   func makeRoom() throws {
     var reading = self
