@@ -29,6 +29,9 @@ package struct SQLiteFailure {
   /// `SQLITE_IOERR_CORRUPTFS`, which Swift does not import.
   private static let damagedFileSystem = SQLITE_IOERR | 33 << 8
 
+  /// `SQLITE_READONLY_ROLLBACK`, which Swift does not import either.
+  static let unfinishedTransaction = SQLITE_READONLY | 3 << 8
+
   package init(code: Int32, systemError: Int32 = 0, text: String) {
     self.code = code
     self.systemError = systemError
@@ -91,6 +94,14 @@ package struct SQLiteFailure {
 
   private var meaning: (StorageError.Kind, isRetryable: Bool, advice: String) {
     if code == Self.damagedFileSystem { return damaged }
+    if code == Self.unfinishedTransaction {
+      return (
+        .permissionDenied, false,
+        """
+        A writer was ended in the midst of a transaction. Open and close the store for writing once, which takes it back.
+        """
+      )
+    }
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       return (

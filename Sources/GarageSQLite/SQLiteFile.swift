@@ -54,7 +54,7 @@ struct SQLiteFile: Sendable {
         "The file is empty: it holds no store yet. Open it for writing once to make one.")
     }
     isImmutable = options.onlyReads && (options.isImmutable || Self.isOnReadOnlyFileSystem(self.path))
-    if isImmutable { try Self.checkNoLog(beside: self.path) }
+    if isImmutable { try Self.checkComplete(self.path) }
     if exists && status.st_size > 0 { try probe() }
   }
 
@@ -130,7 +130,9 @@ struct SQLiteFile: Sendable {
   /// The error for a reader. The file itself could be read when it was looked at, so it is making or writing the files beside
   /// it that is refused.
   private func companionError(_ error: any Error) -> any Error {
-    guard var denied = error as? StorageError, denied.kind == .permissionDenied else { return error }
+    guard var denied = error as? StorageError, denied.kind == .permissionDenied,
+      denied.engineCode != Int(SQLiteFailure.unfinishedTransaction)
+    else { return error }
     denied.message = """
       \(path): To read a store, SQLite needs the files \(path)-wal and -shm beside it, and may not make or use them \
       in this folder. Let the folder be written to, or, where nobody changes the file, as in an app's bundle, open \
@@ -336,8 +338,17 @@ struct SQLiteFile: Sendable {
     return statvfs(path, &status) == 0 && UInt(status.f_flag) & UInt(ST_RDONLY) != 0
   }
 
-  /// A file read without its write-ahead log would lack the commits that are only there.
-  private static func checkNoLog(beside path: String) throws {
+  /// A file read without its write-ahead log would lack the commits that are only there. If it has a rollback journal, a writer
+  /// was ended, and may have written a part of its changes.
+  private static func checkComplete(_ path: String) throws {
+    if mayHoldTransaction(path + "-journal") {
+      throw error(
+        .permissionDenied, path,
+        """
+        A writer was ended in the midst of a transaction (\(path)-journal), which cannot be taken back where nothing may \
+        be written. Open and close the store for writing once, or copy both files to where that is possible.
+        """)
+    }
     var status = stat()
     if stat(path + "-wal", &status) == 0 && status.st_size > 0 {
       throw error(
@@ -347,6 +358,16 @@ struct SQLiteFile: Sendable {
         be written. Open and close it for writing once, or copy both files to where that is possible.
         """)
     }
+  }
+
+  /// Whether a journal is one by which SQLite would take a transaction back. One that it kept after a commit is empty, or begins
+  /// with a zero. SQLite has no locks on this file that closing it could drop.
+  private static func mayHoldTransaction(_ journal: String) -> Bool {
+    let file = open(journal, O_RDONLY | O_CLOEXEC)
+    if file < 0 { return errno == EACCES }
+    defer { close(file) }
+    var first: UInt8 = 0
+    return read(file, &first, 1) == 1 && first != 0
   }
 
   /// The URI that opens a file as one that nobody changes.

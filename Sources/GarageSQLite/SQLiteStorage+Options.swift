@@ -35,8 +35,8 @@ extension SQLiteStorage {
     /// Promises that nobody changes the file as long as it is open. It is then read without locks and without companion files,
     /// which a store in an app's bundle requires. Implies ``isReadOnly``.
     ///
-    /// If the promise is broken, results are wrong. A store with commits left in its `-wal` file is refused with
-    /// ``StorageError/Kind/permissionDenied``.
+    /// If the promise is broken, results are wrong. A store with commits left in its `-wal` file, or an unfinished transaction in a
+    /// `-journal` file, is refused with ``StorageError/Kind/permissionDenied``.
     public var isImmutable = false
 
     /// The size of the write-ahead log, in bytes, from which on a commit tries to empty it. The default is 16 MiB.

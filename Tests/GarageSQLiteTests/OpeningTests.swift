@@ -304,6 +304,39 @@ struct PermissionTests {
     try expectError(.permissionDenied) { _ = try SQLiteStorage(at: folder.file(), options: immutable) }
   }
 
+  @Test(
+    "A storage that only reads refuses a store that a writer left half changed, and says how to take that back"
+  )
+  func unfinishedTransaction() throws {
+    let journal = folder.url.appending(path: "store.garage-journal")
+    // What it takes back is one page, to what stood there. Its numbers: pages, sum, pages before, sector and page size.
+    let content = try Data(contentsOf: folder.file())
+    let pageByteCount = 4096
+    var bytes: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    for number in [1, 0, UInt32(content.count / pageByteCount), 512, UInt32(pageByteCount)] {
+      bytes += withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+    bytes += [UInt8](repeating: 0, count: 512 - bytes.count)
+    let page = Array(content[0..<pageByteCount])
+    bytes += [0, 0, 0, 1] + page
+    // Every 200th byte from the end, before the last of them.
+    let sum = stride(from: pageByteCount - 200, to: 0, by: -200).reduce(UInt32(0)) { $0 &+ UInt32(page[$1]) }
+    bytes += withUnsafeBytes(of: sum.bigEndian) { Array($0) }
+    try Data(count: 1024).write(to: journal)
+    #expect(try SQLiteStorage(at: folder.file(), options: immutable).value("a") == [1])
+    try Data(bytes).write(to: journal)
+    for options in [immutable, readOnly] {
+      let error = try expectError(.permissionDenied) {
+        _ = try SQLiteStorage(at: folder.file(), options: options)
+      }
+      #expect(
+        error.message.contains("for writing once") && !error.message.contains("isImmutable"), "\(error)")
+    }
+    try SQLiteStorage(at: folder.file()).close()
+    #expect(!FileManager.default.fileExists(atPath: journal.path))
+    #expect(try SQLiteStorage(at: folder.file(), options: immutable).value("a") == [1])
+  }
+
   @Test("A file or folder without permission is named, and opens once it has it")
   func permissions() throws {
     let manager = FileManager.default
