@@ -3,8 +3,10 @@ internal import GarageCoding
 
 /// Numbers as they stand in payloads.
 enum LegacyNumber {
-  /// Integers as integers, other numbers as decimals if a decimal holds them exactly.
+  /// Integers as integers, other numbers as decimals if a decimal holds them exactly. Neither holds a zero with a sign, which
+  /// Foundation writes as `-0`.
   static func value(of text: String) -> ForeignValue {
+    if text.hasPrefix("-"), Significand(text)?.digits.isEmpty == true { return .double(-0.0) }
     if let integer = Int128(text) { return .integer(integer) }
     if let decimal = decimal(text) { return .decimal(decimal) }
     return .double(Double(text) ?? 0)

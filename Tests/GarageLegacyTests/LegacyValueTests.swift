@@ -162,6 +162,18 @@ private struct DigitSource: RandomNumberGenerator {
     try compare(decimals.map { "\($0)" } + texts, "texts")
   }
 
+  /// Foundation writes it in the first of these forms.
+  @Test(arguments: ["-0", "-0.0", "-0e3"]) func aNegativeZeroKeepsItsSign(_ number: String) throws {
+    let store = try OldStore()
+    try store.add("LegacyShare", "1", json(1, number))
+    let garage = try Garage(MemoryStorage())
+    let report = try GarageStorageImporter(storeAt: store.url, types: [LegacyShare.self]).importObjects(
+      into: garage)
+    #expect(report.failures.isEmpty)
+    let share = try #require(try garage.retrieve(LegacyShare.self, identifier: 1))
+    #expect(share.ratio == 0 && share.ratio.sign == .minus && share.part == 0)
+  }
+
   @Test(arguments: [1, 2, 3] as [UInt64]) func anyDecimalKeepsItsDigits(_ seed: UInt64) throws {
     var random = DigitSource(state: seed)
     let numbers = (0..<200).map { _ in
