@@ -4,6 +4,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
 _Thread_local garage_transactions garage_open;
 
 garage_transaction garage_transaction_at(size_t index) {
@@ -47,12 +51,27 @@ static void *run_body(void *body) {
   return NULL;
 }
 
-bool garage_start_thread(void (*body)(void)) {
+static bool start(void *(*body)(void *), void *context, size_t stack_byte_count) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes)) return false;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (stack_byte_count) pthread_attr_setstacksize(&attributes, stack_byte_count);
   pthread_t thread;
-  int code = pthread_create(&thread, &attributes, run_body, (void *)body);
+  int code = pthread_create(&thread, &attributes, body, context);
   pthread_attr_destroy(&attributes);
   return code == 0;
+}
+
+bool garage_start_thread(void (*body)(void)) { return start(run_body, (void *)body, 0); }
+
+bool garage_start_thread_with(void *(*body)(void *), void *context, size_t stack_byte_count) {
+  return start(body, context, stack_byte_count);
+}
+
+void garage_name_thread(const char *name) {
+#ifdef __APPLE__
+  pthread_setname_np(name);
+#elif defined(__linux__)
+  prctl(PR_SET_NAME, name, 0, 0, 0);
+#endif
 }

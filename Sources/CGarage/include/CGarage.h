@@ -120,6 +120,13 @@ uint32_t garage_fork_count(void);
 // Runs `body` on a thread of its own, for which nobody waits; false where the system gives none.
 bool garage_start_thread(void (*_Nonnull body)(void));
 
+// The same for a body that gets `context`, on a stack of so many bytes. What it returns is lost.
+bool garage_start_thread_with(void *_Nullable (*_Nonnull body)(void *_Nonnull), void *_Nonnull context,
+                              size_t stack_byte_count);
+
+// Names the calling thread for debuggers, by up to 15 bytes.
+void garage_name_thread(const char *_Nonnull name);
+
 // How many bytes of the calling thread's stack are left; SIZE_MAX where the system does not tell.
 size_t garage_stack_remaining(void);
 

@@ -44,7 +44,7 @@ final class NewsHub: Sendable {
       state.isPolling = true
       return true
     }
-    if mustPoll { WorkerThreads.shared.run { self.poll() } }
+    if mustPoll, !WorkerThreads.shared.runElsewhere({ self.poll() }) { pollInTask() }
   }
 
   /// Restricts a listener that was added: from here on it is told only of changes that concern `interest`.
@@ -97,6 +97,13 @@ final class NewsHub: Sendable {
 
   private func poll() {
     while let pause = pollOnce() { usleep(pause * 1000) }
+  }
+
+  /// Does the same where there is no thread for it. One look does not wait for anybody.
+  private func pollInTask() {
+    Task.detached { [self] in
+      while let pause = pollOnce() { try? await Task.sleep(for: .milliseconds(pause)) }
+    }
   }
 
   /// Looks whether others have committed, or closed a storage. Returns in how many milliseconds to look again; nil if nobody

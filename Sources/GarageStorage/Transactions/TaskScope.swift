@@ -45,6 +45,9 @@ final class TaskScope: Sendable {
     return try await $current.withValue(scope) { try await body() }
   }
 
+  /// Runs `body` without the settings of the calling task, as a thread that runs no task does.
+  static func withoutSettings(_ body: () -> Void) { $current.withValue(nil, operation: body) }
+
   /// The result of `find` for the innermost setting that it knows, of those that apply to the calling task.
   static func innermost<R>(of garage: Garage, _ find: (Setting) -> R?) -> R? {
     var next = current
