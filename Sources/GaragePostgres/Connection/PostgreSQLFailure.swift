@@ -78,6 +78,14 @@
       case "42501":
         return (.permissionDenied, false, "The role may not do that. Grant it, or connect as another one.")
       case "3D000": return (.notFound, false, "Create the database first, or check its name.")
+      case "26000", "42P05":
+        return (
+          .engine, false,
+          """
+          Prepared statements are not in the session that they were made in: a pooler gives each transaction another \
+          one, as PgBouncer does with pool_mode=transaction. Connect to the server itself, or let the pooler pool sessions.
+          """
+        )
       case "54000": return (.valueTooLarge, false, "Use smaller values, or fewer at a time.")
       default: return classMeaning(state)
       }
