@@ -19,6 +19,8 @@ public import GarageDriver
 /// commits are in the `-wal` file: the main file alone, copied while a process has the store open, is an older state of
 /// it, in which anything may be missing, **and no error tells**. Close the store before you copy the file, copy what
 /// SQLite's `VACUUM INTO` or backup wrote, or, while nobody writes, the file together with its `-wal` file.
+/// **Never in a process that has the store open**, nor read the file there in any other way: when it is closed again, the
+/// system drops the locks of the whole process (POSIX), and the next process removes the log with the last commits.
 ///
 /// One thread at a time writes; others of this process wait without limit, other processes up to
 /// ``Options/busyTimeout``, after which ``StorageError/Kind/busy`` is thrown. Readers wait for nobody. While
