@@ -61,7 +61,9 @@ public struct GarageStorageImporter {
     return try garage.write { try importAll(found, $0) }
   }
 
-  /// Imports all objects on a thread of the library's. ``decrypt`` and ``didImport`` are called there, too.
+  /// Imports all objects on a thread of the library's. The code of their types runs there (`init(from:)`, `encode(to:)`,
+  /// `objectMapping`, `indexes`), and ``decrypt`` and ``didImport`` are called there, too. If a type belongs to an actor, call the
+  /// verb that is not async, from a function of that actor that is not async either.
   ///
   /// - Throws: as ``importObjects(into:)``, and `CancellationError` if the task was cancelled before the write began.
   nonisolated(nonsending)
