@@ -14,7 +14,7 @@ extension Garage {
       !(S.Element.self is any NoObject.Type), !(S.Element.self is AnyClass)
     {
       let graphs = try encoding {
-        try SharedEncoding(
+        SharedEncoding(
           objects, $0, dates: dateEncodingStrategy, settings: CallSettings(of: self), of: self
         )
         .graphs()
@@ -38,8 +38,8 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
   /// are done.
   private final class Part: @unchecked Sendable {
     let range: Range<Int>
-    /// A graph, or nil if the roots hold other objects. There is no result if the part was skipped.
-    var result: Result<EncodedGraph?, any Error>?
+    /// Nil if the roots hold other objects, if one of them could not be encoded, or if the part was skipped.
+    var graph: EncodedGraph?
     init(_ range: Range<Int>) { self.range = range }
   }
 
@@ -69,8 +69,9 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
 
   /// All records, in the order of the roots; nil if one thread has to encode them.
   ///
-  /// - Throws: the error of the first root that cannot be encoded.
-  func graphs() throws -> [EncodedGraph]? {
+  /// That thread also tells what is wrong with a root that could not be encoded. It knows whether anything is: of several values
+  /// of one identity only the last is parked, and another part may have it.
+  func graphs() -> [EncodedGraph]? {
     // Whether the first objects hold other objects mostly tells the same of all.
     let first = Part(0..<SharedEncoding.countOfPart)
     encode(first)
@@ -88,23 +89,18 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
     var graphs: [EncodedGraph] = []
     graphs.reserveCapacity(parts.count)
     for part in parts {
-      // A skipped part comes behind a part that tells why, or beside it. Then one thread encodes all, and tells the error.
-      guard let graph = try part.result?.get() else { return nil }
+      guard let graph = part.graph else { return nil }
       graphs.append(graph)
-      part.result = nil
+      part.graph = nil
     }
     return graphs
   }
 
   private func encode(_ part: Part) {
     if isOver.load(ordering: .relaxed) { return }
-    let result = Result {
-      try settings.apply(to: garage) {
-        try encoder.encode(onlyRoots: roots[part.range], time: time, dates: dates)
-      }
+    part.graph = try? settings.apply(to: garage) {
+      try encoder.encode(onlyRoots: roots[part.range], time: time, dates: dates)
     }
-    part.result = result
-    if case .success(.some) = result { return }
-    isOver.store(true, ordering: .relaxed)
+    if part.graph == nil { isOver.store(true, ordering: .relaxed) }
   }
 }

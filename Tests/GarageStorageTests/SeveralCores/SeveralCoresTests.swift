@@ -189,6 +189,38 @@ import Testing
     }
   }
 
+  private struct Draft: Codable, Identifiable, Sendable {
+    var id: Int
+    var isComplete = true
+
+    enum CodingKeys: String, CodingKey { case id, isComplete }
+
+    func encode(to encoder: any Encoder) throws {
+      guard isComplete else { throw Trouble.with(id) }
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(id, forKey: .id)
+      try container.encode(isComplete, forKey: .isComplete)
+    }
+  }
+
+  /// Of several values of one identity only the last is encoded, wherever the others stand. So an error of theirs is none.
+  @Test(arguments: Backend.engines, [true, false])
+  func whatIsReplacedCannotFail(_ backend: Backend, _ usesSeveralCores: Bool) throws {
+    let garage = try Place(backend).garage()
+    garage.usesSeveralCores = usesSeveralCores
+    for place in [3, 700, 1_400] {
+      var drafts = (0..<2_500).map { Draft(id: $0) }
+      drafts[place] = Draft(id: 2_200, isComplete: false)
+      try garage.parkAll(drafts)
+      let found = try garage.retrieveAll(Draft.self)
+      #expect(found.map(\.id) == (0..<2_500).filter { $0 != place })
+      try garage.deleteAll(Draft.self)
+      drafts.swapAt(place, 2_200)
+      #expect(throws: Trouble.with(2_200)) { try garage.parkAll(drafts) }
+      #expect(try garage.count(Draft.self) == 0)
+    }
+  }
+
   private enum Ambient {
     @TaskLocal static var word = "none"
   }
