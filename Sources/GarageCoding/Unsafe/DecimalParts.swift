@@ -91,6 +91,10 @@ struct DecimalParts: Equatable {
         DecimalParts(
           isNegative: false, exponent: 0, mantissa: 99_999_999_999_999_999_999_999_999_999_999_999_999)
       ),
+      (
+        "0.340282366920938463463374607431768211455",
+        DecimalParts(isNegative: false, exponent: -39, mantissa: .max)
+      ),
     ]
     return samples.allSatisfy { text, parts in
       guard let number = Decimal(string: text), DecimalParts(lookingInto: number) == parts else {
@@ -162,39 +166,50 @@ extension DecimalParts {
     return count
   }
 
-  /// The number in a text of at most 38 digits, equal to that of `Decimal(string:)`. Nil for any other text, which may still be
-  /// a number.
+  /// The number in a text whose digits fit in the mantissa, equal to that of `Decimal(string:)`. Nil for any other text, which may
+  /// still be a number.
   static func number(_ text: UnsafeRawBufferPointer) -> Decimal? {
     guard areKnown, let first = text.first else { return nil }
     let isNegative = first == minus
+    let start = isNegative ? 1 : 0
     var lower: UInt64 = 0
     var upper: UInt64 = 0
     var scale: UInt64 = 1
+    var last: UInt64 = 0
+    // From the first digit on that is not 0.
     var digitCount = 0
     var pointAt = -1
-    for byte in text[(isNegative ? 1 : 0)...] {
-      let digit = byte &- zero
+    for index in start..<text.count {
+      let digit = text[index] &- zero
       if digit > 9 {
-        guard byte == point, pointAt < 0, digitCount > 0 else { return nil }
-        pointAt = digitCount
+        guard text[index] == point, pointAt < 0, index > start else { return nil }
+        pointAt = index
         continue
       }
-      // The first nineteen digits, then up to nineteen more.
+      if digitCount == 0 && digit == 0 { continue }
+      // The first nineteen digits, then up to nineteen more, and then one at most: a quotient fills the mantissa.
       if digitCount < wideCount {
         upper = upper &* 10 &+ UInt64(digit)
-      } else {
-        guard digitCount < 2 * wideCount else { return nil }
+      } else if digitCount < 2 * wideCount {
         lower = lower &* 10 &+ UInt64(digit)
         scale = scale &* 10
+      } else {
+        guard digitCount == 2 * wideCount else { return nil }
+        last = UInt64(digit)
       }
       digitCount &+= 1
     }
-    guard pointAt != digitCount else { return nil }
+    let exponent = pointAt < 0 ? 0 : pointAt &+ 1 &- text.count
+    guard digitCount > 0, pointAt != text.count &- 1, exponent > Int(Int8.min) else { return nil }
     var mantissa = UInt128(upper)
     if digitCount > wideCount { mantissa = mantissa * UInt128(scale) + UInt128(lower) }
-    guard mantissa != 0 else { return nil }
-    var parts = DecimalParts(
-      isNegative: isNegative, exponent: pointAt < 0 ? 0 : pointAt &- digitCount, mantissa: mantissa)
+    if digitCount > 2 * wideCount {
+      let (tens, isTooLarge) = mantissa.multipliedReportingOverflow(by: 10)
+      let (sum, isTooLargeByLast) = tens.addingReportingOverflow(UInt128(last))
+      if isTooLarge || isTooLargeByLast { return nil }
+      mantissa = sum
+    }
+    var parts = DecimalParts(isNegative: isNegative, exponent: exponent, mantissa: mantissa)
     parts.compact()
     return parts.decimal
   }

@@ -77,6 +77,9 @@ struct DecimalPartsTests {
     "99999999999999999999999999999999999999", "-99999999999999999999999999999999999.999",
     "18446744073709551615",
     "18446744073709551616", "10000000000000000000", "0.10000000000000000000",
+    "340282366920938463463374607431768211455", "-0.340282366920938463463374607431768211455",
+    "0.14285714285714285714285714285714285714", "-0.00273972602739726027397260273972602739726",
+    "0000000000000000000000000000000000000000001.50",
   ])
   func roundTrips(text: String) throws {
     let number = try #require(Decimal(string: text))
@@ -92,9 +95,24 @@ struct DecimalPartsTests {
   /// What is no number of the usual form takes the way through Foundation.
   @Test(arguments: [
     "", "-", ".", "-.5", ".5", "5.", "1.2.3", "1e3", "NaN", "+1", " 1", "0", "-0", "0.00", "1-", "--1",
+    "340282366920938463463374607431768211456", "999999999999999999999999999999999999999",
+    "1000000000000000000000000000000000000000",
   ])
   func otherTexts(text: String) {
     #expect(read(text) == nil)
+  }
+
+  /// A quotient fills the mantissa, mostly behind zeros: shares, rates and averages do.
+  @Test(arguments: [3, 7, 11, 365, 9_999]) func quotients(divisor: Int) {
+    for dividend in 1...200 {
+      let text = "\(Decimal(dividend) / Decimal(divisor))"
+      let expected = Decimal(string: text).map(bits)
+      #if os(Linux)
+        #expect(read(text).map(bits) == expected, "\(text)")
+      #else
+        if let number = read(text) { #expect(bits(number) == expected, "\(text)") }
+      #endif
+    }
   }
 
   @Test func widestTexts() {
@@ -108,6 +126,7 @@ struct DecimalPartsTests {
         if number.isNaN { continue }
         #expect(written(number) == "\(number)")
         #expect(written(number).utf8.count <= DecimalText.maximumByteCount)
+        if let copy = read("\(number)") { #expect(Decimal(string: "\(number)").map(bits) == bits(copy)) }
       }
     }
   }
