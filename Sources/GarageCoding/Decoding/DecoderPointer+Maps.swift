@@ -314,6 +314,11 @@ extension DecoderPointer {
       var form = composed(String(decoding: wanted, as: UTF8.self))
       return try form.withUTF8 { try searchEntry(keyed: UnsafeRawBufferPointer($0)) }
     }
+    if frame.indexCount - frame.shapedCount > DecodingCore.linearEntryCount {
+      guard let place = try placesByText()[String(decoding: wanted, as: UTF8.self)] else { return false }
+      moveToEntry(place, try keyRange(at: input.offsets.base[frame.indexBase + place]))
+      return true
+    }
     for place in frame.shapedCount..<frame.indexCount {
       let key = try keyRange(at: input.offsets.base[frame.indexBase + place])
       if isSameText(keyBytes(key), wanted) {
@@ -324,10 +329,26 @@ extension DecoderPointer {
     return false
   }
 
+  /// The entries whose keys may be composed in another way, by their texts as Swift compares these. Made once for each map, so
+  /// that it does not take the square of their number to look for all of them.
+  private func placesByText() throws -> [String: Int] {
+    if let known = core.entriesByText, known.serial == frame.serial { return known.places }
+    var places: [String: Int] = [:]
+    for place in frame.shapedCount..<frame.indexCount {
+      let key = keyBytes(try keyRange(at: input.offsets.base[frame.indexBase + place]))
+      guard mayBeComposedOtherwise(key) else { continue }
+      let text = String(decoding: key, as: UTF8.self)
+      if places[text] == nil { places[text] = place }
+    }
+    core.entriesByText = (frame.serial, places)
+    return places
+  }
+
   /// Whether the keys of all entries are in composed form: looked at once for each map.
   private func areEntriesComposed() throws -> Bool {
     if frame.composition == .unknown {
       frame.composition = .composed
+      core.entriesByText = nil
       for place in frame.shapedCount..<frame.indexCount where frame.composition == .composed {
         let key = try keyRange(at: input.offsets.base[frame.indexBase + place])
         if !isComposed(keyBytes(key)) { frame.composition = .other }

@@ -18,6 +18,10 @@ final class DecodingCore {
   @exclusivity(unchecked) var nestedKeys: [any CodingKey] = []
   /// The last errors about values of other types than expected.
   @exclusivity(unchecked) var mismatches = MismatchNotes()
+  /// The entries of the map of the frame with a serial by their keys' texts, if one of them was asked for in another composition.
+  @exclusivity(unchecked) var entriesByText: (serial: UInt64, places: [String: Int])?
+  /// So many entries are compared one by one.
+  static let linearEntryCount = 16
 
   private init() {
     state = DecoderPointer()
@@ -50,6 +54,7 @@ final class DecodingCore {
     if !userInfo.isEmpty { userInfo = [:] }
     dateStrategy = .deferredToDate
     if !nestedKeys.isEmpty { nestedKeys = [] }
+    if entriesByText != nil { entriesByText = nil }
     mismatches.forgetPaths()
   }
 }

@@ -57,6 +57,39 @@ import Testing
     #expect(expected.values.count { $0 != nil } >= keys.count)
   }
 
+  /// Asks for each of many keys composed otherwise than it was written, and for as many that are not there.
+  private struct AskedForMany: Codable {
+    static let count = 8_000
+    var found = 0
+    var foundOthers = 0
+
+    static func written(_ number: Int) -> String {
+      number % 2 == 0 ? "e\u{301} \(number)" : "\u{212A} \(number)"
+    }
+    static func asked(_ number: Int) -> String { number % 2 == 0 ? "\u{E9} \(number)" : "K \(number)" }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: AnyKey.self)
+      for number in 0..<AskedForMany.count {
+        let value = try container.decodeIfPresent(
+          Int.self, forKey: AnyKey(stringValue: AskedForMany.asked(number)))
+        if value == number { found += 1 }
+        if container.contains(AnyKey(stringValue: "\u{F6} \(number)")) { foundOthers += 1 }
+      }
+      let again = try decoder.container(keyedBy: AnyKey.self)
+      if try again.decode(Int.self, forKey: AnyKey(stringValue: AskedForMany.asked(4))) != 4 { found = 0 }
+    }
+    func encode(to encoder: any Encoder) throws {}
+  }
+
+  /// Each look takes about as long as any other, however many keys there are: compared with all of them this took minutes.
+  @Test func manyAreFound() throws {
+    let written = Written((0..<AskedForMany.count).map { (AskedForMany.written($0), $0) })
+    let asked = try recode([written, written], as: [AskedForMany].self)
+    #expect(asked.map(\.found) == [AskedForMany.count, AskedForMany.count])
+    #expect(asked.map(\.foundOthers) == [0, 0])
+  }
+
   private enum Composed: String, CodingKey { case before, cafe = "caf\u{E9}" }
   private enum Decomposed: String, CodingKey { case cafe = "cafe\u{301}", before }
 
