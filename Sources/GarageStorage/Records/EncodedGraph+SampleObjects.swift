@@ -1,5 +1,4 @@
 internal import GarageCoding
-internal import Synchronization
 
 extension Garage {
   /// Asks the types of a graph that are met for the first time for their indexes, where the caller is. That runs users' code,
@@ -21,14 +20,14 @@ extension Garage {
   }
 
   /// Surveys the types that declare indexes by the objects of a graph that is about to be written, because the indexes are made
-  /// before any object is stored by which they could be surveyed.
+  /// before any object is stored by which they could be surveyed. If the store has objects, these are asked before a query is
+  /// answered.
   private func survey(_ graph: EncodedGraph, _ types: [Any.Type]) {
-    for type in types where type is any Indexed.Type && TypeSurvey.isWanted(for: type) {
+    for type in types where type is any Indexed.Type && TypeSurvey.isWantedByNew(for: type) {
       guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }
       let objects = graph.sampleObjects(tags: facts.ownTags, count: 8)
       if objects.isEmpty { continue }
-      probeContext.run { TypeSurvey.note(objects, of: type) }
-      facts.isSurveyed.store(true, ordering: .relaxed)
+      probeContext.run { TypeSurvey.noteNew(objects, of: type) }
     }
   }
 }

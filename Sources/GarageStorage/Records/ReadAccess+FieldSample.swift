@@ -16,7 +16,8 @@ extension ReadAccess {
     isExplained: Bool = false, _ find: () throws -> R
   ) throws -> R {
     var context = garage.probeContext
-    context.isAllowed = try isExplained || facts.isSurveyed.load(ordering: .relaxed) || survey(type, facts)
+    // What is found is remembered: so the objects are asked first, even where the query is only explained.
+    context.isAllowed = try facts.isSurveyed.load(ordering: .relaxed) || survey(type, facts) || isExplained
     for case let type as any Codable.Type in subclasses where TypeSurvey.isWanted(for: type) {
       _ = try survey(type, RecordTypeFacts.of(type))
     }

@@ -137,6 +137,15 @@ extension StoredField {
     }
     RecentField.forgetAll()
   }
+
+  /// Lets all properties of a type be looked for again, because more objects of it are known now. Searches that are running are
+  /// not remembered.
+  static func forgetAll(in type: any Decodable.Type) {
+    ProbeExperience.sampleCount.add(1, ordering: .sequentiallyConsistent)
+    let root = ObjectIdentifier(type)
+    FoundField.known.withLock { known in known.fields = known.fields.filter { $0.key.root != root } }
+    RecentField.forgetAll()
+  }
 }
 
 /// A property whose field was looked for.

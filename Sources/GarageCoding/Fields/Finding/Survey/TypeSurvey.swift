@@ -13,16 +13,25 @@ package struct TypeSurvey: Sendable {
 
   private struct Known {
     var surveys: [TypeAddress: TypeSurvey] = [:]
-    /// The types that were surveyed for themselves, not only inside of others.
+    /// The types that were surveyed for themselves, not only inside of others, by objects of a store.
     var surveyed: Set<TypeAddress> = []
+    /// The types that were surveyed by objects that were about to be stored.
+    var surveyedByNew: Set<TypeAddress> = []
     /// The objects by which these were surveyed.
     var objects: [TypeAddress: [RecordValue]] = [:]
     /// How often a survey was asked for, for types of which objects were looked for in vain.
     var missed: [TypeAddress: Int] = [:]
+
+    mutating func add(_ found: [TypeAddress: TypeSurvey]) {
+      // Earlier results stay, because fields were found with them.
+      surveys.merge(found) { old, new in
+        TypeSurvey(converted: old.converted.merging(new.converted) { old, _ in old })
+      }
+    }
   }
 
-  /// Whether a type is to be surveyed if there are objects of it: if it was not yet, and not each time if objects were looked
-  /// for in vain.
+  /// Whether a type is to be surveyed if there are objects of it in the store: if it was not yet, and not each time if objects
+  /// were looked for in vain. Objects that were about to be stored do not count: those that older programs stored may differ.
   package static func isWanted(for type: Any.Type) -> Bool {
     known.withLock { known in
       let type = TypeAddress(type)
@@ -30,6 +39,14 @@ package struct TypeSurvey: Sendable {
       guard let count = known.missed[type] else { return true }
       known.missed[type] = count + 1
       return count & (count - 1) == 0
+    }
+  }
+
+  /// Whether a type is to be surveyed by objects that are about to be stored: if it was not surveyed by any.
+  package static func isWantedByNew(for type: Any.Type) -> Bool {
+    known.withLock { known in
+      let type = TypeAddress(type)
+      return !known.surveyed.contains(type) && !known.surveyedByNew.contains(type)
     }
   }
 
@@ -46,20 +63,37 @@ package struct TypeSurvey: Sendable {
       }
       return
     }
-    let surveyor = Surveyor()
-    func decode<T: Decodable>(_ type: T.Type) {
-      for object in objects { _ = try? StoredDecoder.decode(type, object, surveyor) }
-    }
-    decode(type)
-    let found = surveyor.surveys
+    let found = surveys(of: objects, type)
     known.withLock { known in
-      // Earlier results stay, because fields were found with them.
-      known.surveys.merge(found) { old, new in
-        TypeSurvey(converted: old.converted.merging(new.converted) { old, _ in old })
-      }
-      known.surveyed.insert(TypeAddress(type))
+      known.add(found)
+      let isMore = known.surveyedByNew.contains(TypeAddress(type))
+      known.objects[TypeAddress(type)] = objects + (isMore ? known.objects[TypeAddress(type)] ?? [] : [])
+    }
+    // These objects may deny a field that was found before. Another thread that asks for one meanwhile surveys the type, too.
+    StoredField.forgetAll(in: type)
+    _ = known.withLock { $0.surveyed.insert(TypeAddress(type)) }
+  }
+
+  /// Surveys a type by objects that are about to be stored, of which a store has none or others so far. Those that a store has
+  /// are asked as well, as soon as they can be read.
+  ///
+  /// - Parameter objects: as for ``note(_:of:)``.
+  package static func noteNew(_ objects: [RecordValue], of type: any Decodable.Type) {
+    let found = surveys(of: objects, type)
+    known.withLock { known in
+      known.add(found)
+      guard !known.surveyed.contains(TypeAddress(type)) else { return }
+      known.surveyedByNew.insert(TypeAddress(type))
       known.objects[TypeAddress(type)] = objects
     }
+  }
+
+  private static func surveys<T: Decodable>(
+    of objects: [RecordValue], _ type: T.Type
+  ) -> [TypeAddress: TypeSurvey] {
+    let surveyor = Surveyor()
+    for object in objects { _ = try? StoredDecoder.decode(type, object, surveyor) }
+    return surveyor.surveys
   }
 
   /// The objects by which a type was surveyed, and what their records have. None where it was not surveyed.

@@ -1,0 +1,106 @@
+import Foundation
+import GarageMemory
+import GarageStorage
+import Testing
+
+/// What a type makes of the fields of stored objects is asked of those that the store has, also if others are parked, or the query
+/// is explained, before the first query. Each test has types of its own, because a process asks once.
+@Suite struct StoredBeforeTests {
+  private struct OldAccount: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "account stored before" }
+    var id: Int
+    var sum: Double
+    var name: String
+  }
+  private struct Account: Codable, Identifiable, TypeTagged, Indexed {
+    static var typeTag: String { "account stored before" }
+    static var indexes: [Index<Account>] { [Index(\.name)] }
+    var id: Int
+    var sum: Decimal
+    var name: String
+  }
+  private struct OldBalance: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "balance stored before" }
+    var id: Int
+    var sum: Double
+  }
+  private struct Balance: Codable, Identifiable, TypeTagged, Indexed {
+    static var typeTag: String { "balance stored before" }
+    static var indexes: [Index<Balance>] { [Index(\.sum)] }
+    var id: Int
+    var sum: Decimal
+  }
+  private struct OldBill: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "bill stored before" }
+    var id: Int
+    var sum: Double
+  }
+  private struct Bill: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "bill stored before" }
+    var id: Int
+    var sum: Decimal
+  }
+  private struct OldAddress: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "address stored before" }
+    var id: Int
+    var city: String
+    var name: String
+  }
+  private struct Address: Codable, Identifiable, TypeTagged, Indexed {
+    static var typeTag: String { "address stored before" }
+    static var indexes: [Index<Address>] { [Index(\.name)] }
+    var id: Int
+    var city: String
+    var name: String
+
+    enum CodingKeys: String, CodingKey { case id, city, name }
+
+    init(id: Int, city: String, name: String) { (self.id, self.city, self.name) = (id, city, name) }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      id = try container.decode(Int.self, forKey: .id)
+      let city = try container.decode(String.self, forKey: .city)
+      self.city = city == "Bombay" ? "Mumbai" : city
+      name = try container.decode(String.self, forKey: .name)
+    }
+  }
+
+  private func sum(_ number: Int) -> Double { Double(number % 10) / 10 }
+  private let wanted = Decimal(string: "0.3")!
+
+  @Test func aParkedObjectIsNotTakenForThoseBefore() throws {
+    let garage = try Garage(MemoryStorage())
+    try garage.parkAll((0..<40).map { OldAccount(id: $0, sum: sum($0), name: "old") })
+    try garage.park(Account(id: 99, sum: 1, name: "new"))
+    let query = garage.query(Account.self).where(\.sum == wanted)
+    #expect(try query.count() == 4)
+    #expect(try query.values(\.id) == [3, 13, 23, 33])
+    #expect(try garage.query(Account.self).where(\.name == "new").values(\.id) == [99])
+  }
+
+  @Test func anIndexMadeForAParkedObjectIsNotUsedForThoseBefore() throws {
+    let garage = try Garage(MemoryStorage())
+    try garage.parkAll((0..<40).map { OldBalance(id: $0, sum: sum($0)) })
+    try garage.park(Balance(id: 99, sum: wanted))
+    #expect(try garage.query(Balance.self).where(\.sum == wanted).values(\.id) == [3, 13, 23, 33, 99])
+    #expect(try garage.query(Balance.self).where(\.sum > wanted).count() == 24)
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  @Test func anExplanationChangesNoAnswer() throws {
+    let garage = try Garage(MemoryStorage())
+    try garage.parkAll((0..<40).map { OldBill(id: $0, sum: sum($0)) })
+    let query = garage.query(Bill.self).where(\.sum == wanted)
+    #expect(try query.explain().description.contains("decodes objects to decide"))
+    #expect(try query.values(\.id) == [3, 13, 23, 33])
+  }
+
+  @Test func aSpellingOfThoseBeforeIsFound() throws {
+    let garage = try Garage(MemoryStorage())
+    try garage.parkAll(
+      (0..<40).map { OldAddress(id: $0, city: $0 % 2 == 0 ? "Bombay" : "Delhi", name: "old") })
+    try garage.park(Address(id: 99, city: "Delhi", name: "new"))
+    #expect(try garage.query(Address.self).where(\.city == "Mumbai").count() == 20)
+  }
+}
