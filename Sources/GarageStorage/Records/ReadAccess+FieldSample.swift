@@ -65,7 +65,7 @@ extension ReadAccess {
       for direction in [ScanDirection.forward, .backward] {
         if direction == .backward && !isTagUsed { break }
         var (foundCount, rest) = (0, 16)
-        try transaction.scan(KeyLayout.records(tag: tag), direction) { key, record in
+        func visit(_ key: RawSpan, _ record: RawSpan) throws -> ScanStep {
           (isTagUsed, isEmpty) = (true, false)
           // A record that is large, damaged or of another class is no sample. If it is damaged, decoding it will say so.
           if record.byteCount < ReadAccess.mostSampledBytes, let content = try contentIfWhole(key, record),
@@ -79,15 +79,25 @@ extension ReadAccess {
           (rest, restOfBytes) = (rest - 1, restOfBytes - record.byteCount)
           return foundCount == count || rest == 0 || restOfBytes < 0 ? .stop : .continue
         }
+        do {
+          try transaction.scan(KeyLayout.records(tag: tag), direction, visit)
+        } catch let error as StorageError where error.isOfOneValue {
+          // Neither is one that does not open. Those in front of it have to do.
+          (isTagUsed, isEmpty) = (true, false)
+        }
       }
     }
     var room = 16 + 16 * count
     let whole = try found.map { value in
       try value.withTargets(room: &room) { identity in
         let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier).bytes
-        return try transaction.withValue(for: key.span.bytes) { record -> RecordValue? in
-          guard let record, record.byteCount < ReadAccess.mostSampledBytes else { return nil }
-          return try contentIfWhole(key.span.bytes, record)?.value
+        do {
+          return try transaction.withValue(for: key.span.bytes) { record -> RecordValue? in
+            guard let record, record.byteCount < ReadAccess.mostSampledBytes else { return nil }
+            return try contentIfWhole(key.span.bytes, record)?.value
+          }
+        } catch let error as StorageError where error.isOfOneValue {
+          return nil
         }
       }
     }

@@ -20,7 +20,10 @@ extension StoredField {
     var context = ProbeContext.current
     context.usesSurveys = false
     forgetMissing(in: Root.self)
-    return context.run(find)
+    guard let found = context.run(find) else { return nil }
+    let key = FoundField(root: ObjectIdentifier(Root.self), keyPath: keyPath)
+    FoundField.known.withLock { $0.searchesForIndexes[key] = { _ = ofIndexed(keyPath) } }
+    return found
   }
 
   /// The same in the records of a subclass.
@@ -139,12 +142,16 @@ extension StoredField {
   }
 
   /// Lets all properties of a type be looked for again, because more objects of it are known now. Searches that are running are
-  /// not remembered.
+  /// not remembered. What only an index found, because it may make up more, is found again here: no query would find it.
   static func forgetAll(in type: any Decodable.Type) {
     ProbeExperience.sampleCount.add(1, ordering: .sequentiallyConsistent)
     let root = ObjectIdentifier(type)
-    FoundField.known.withLock { known in known.fields = known.fields.filter { $0.key.root != root } }
+    let searches = FoundField.known.withLock { known in
+      known.fields = known.fields.filter { $0.key.root != root }
+      return known.searchesForIndexes.filter { $0.key.root == root }.map(\.value)
+    }
     RecentField.forgetAll()
+    for search in searches { search() }
   }
 }
 
@@ -158,6 +165,8 @@ private struct FoundField: Hashable {
   struct Table: @unchecked Sendable {
     // @unchecked: key paths without captured values, which nothing changes.
     var fields: [FoundField: StoredField?] = [:]
+    /// Finds again what an index found without surveys.
+    var searchesForIndexes: [FoundField: () -> Void] = [:]
   }
   static let known = Mutex(Table())
 }
