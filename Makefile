@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 # What the command is built with: TRAITS=Inspector,Crypto adds 'garage serve', and some minutes; TRAITS=Command,Crypto,PostgreSQL
 # opens stores in PostgreSQL, and needs libpq.
 TRAITS ?= Command,Crypto
+# GARAGE_COMMAND is where the command is, if it was built in release mode already: then 'make garage' builds nothing.
 
 .PHONY: help demo test test-long test-crypto lint format engines consumer fuzz test-address test-thread bench
 .PHONY: check-archive clean garage install test-command test-inspector test-postgres
@@ -46,18 +47,27 @@ test-long: engines
 	$(SWIFT) build --build-tests
 	GARAGE_LONG_TESTS=1 Scripts/test.sh $(ARGUMENTS)
 
-# Optimized, because the suite runs over the ciphers byte by byte.
+# Optimized, because the suite runs over the ciphers byte by byte. Not for testable imports, so that what apps are built of can be used.
 test-crypto: engines
-	$(SWIFT) test --package-path Tests/CryptoTests --scratch-path .build-crypto --disable-xctest \
+	$(SWIFT) test --package-path Tests/CryptoTests --scratch-path .build-crypto --disable-xctest --disable-testable-imports \
 		--configuration release
 
 test-postgres: engines
 	Scripts/test-postgres.sh $(ARGUMENTS)
 
+# The package manager names traits to the compiler in the order of a hash table. Where there are several, each second build would
+# compile everything anew.
+garage test-crypto: export SWIFT_DETERMINISTIC_HASHING = 1
+
 # Prints where the command is, last.
+ifdef GARAGE_COMMAND
+garage:
+	@echo "$(GARAGE_COMMAND)"
+else
 garage: engines
 	@$(SWIFT) build --scratch-path .build-command --traits $(TRAITS) --configuration release --product garage >&2
 	@echo "$$($(SWIFT) build --scratch-path .build-command --traits $(TRAITS) --configuration release --show-bin-path)/garage"
+endif
 
 install:
 	Scripts/install-command.sh "$(PREFIX)"

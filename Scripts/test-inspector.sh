@@ -17,8 +17,11 @@ if [ ! -x "$scratch/python/bin/python3" ]; then
   # It carries axe-core; what it would be driven by is not needed.
   "$scratch/python/bin/pip" --quiet --disable-pip-version-check install --no-deps axe-playwright-python
 fi
+# Else the package manager would name the traits in another order at each build, and compile everything anew.
+export SWIFT_DETERMINISTIC_HASHING=1
 for product in garage InspectorFixture; do
   swift build --scratch-path "$scratch" --traits Inspector --product "$product" >&2
 done
 binaries=$(swift build --scratch-path "$scratch" --traits Inspector --show-bin-path)
+unset SWIFT_DETERMINISTIC_HASHING
 "$scratch/python/bin/python3" Scripts/check-inspector.py "$binaries/garage" "$binaries/InspectorFixture" "$@"
