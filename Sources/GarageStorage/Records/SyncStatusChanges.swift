@@ -132,8 +132,20 @@ extension WriteAccess {
       changes.note(keyBytes, from: others, to: status)
       records.append((key, record))
     }
+    if overlay != nil { try keepEntries(of: records) }
     for (key, record) in records { try transaction.put(record, for: key) }
     try changes.make(in: transaction)
+  }
+
+  /// Makes the index entries of records whose fields stay as they are, where the change stays unsaved. Until it is saved this
+  /// garage has these fields, whatever another one saves, and that one removes the entries from the store.
+  private func keepEntries(of records: [(key: StorageKey, record: [UInt8])]) throws {
+    guard let batch = try beginEntries() else { return }
+    var noted: Set<StorageKey> = []
+    for (key, record) in records where noted.insert(key).inserted {
+      try note(key.bytes.span.bytes, record.span.bytes, in: batch)
+    }
+    try makeEntries(batch)
   }
 }
 

@@ -268,4 +268,74 @@ import Testing
       try SyncStatusTests.expectIndexFollows(driver)
     }
   }
+
+  // MARK: - Beside other indexes
+
+  private struct Chore: Codable, Identifiable, Equatable, Syncable, Indexed {
+    static var indexes: [Index<Chore>] {
+      [Index(\.age, .readable), Index(\.email, .unique, .readable), Index(each: \.tags, .readable)]
+    }
+    var id: Int
+    var age = 0
+    var email: String?
+    var tags: [String] = []
+    var owner: Reference<Errand>?
+    var syncStatus = SyncStatus.undetermined
+  }
+
+  /// A status that stays unsaved changes no field, but whoever set it has the object with these fields until it is saved, and
+  /// finds it by them, whatever others save.
+  @Test(arguments: Backend.engines)
+  func objectsOfAnUnsavedStatusAreFoundByTheirFields(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let (garage, other) = (try place.garage(), try place.garage())
+    let chores = [
+      Chore(id: 1, age: 20, email: "a", tags: ["x"]), Chore(id: 2, age: 20, email: "b", tags: ["x", "y"]),
+    ]
+    try garage.parkAll(chores)
+    try garage.withAutosaveDisabled {
+      // From here on the unsaved objects are looked for in the indexes.
+      try garage.park(Chore(id: 4))
+      try garage.setSyncStatus(.synced, for: [chores[0], chores[0]])
+    }
+    try other.park(Chore(id: 1, age: 40, email: "c", tags: ["z"]))
+    #expect(try garage.retrieve(Chore.self, identifier: 1)?.age == 20)
+    #expect(try garage.query(Chore.self).where(\.age == 20).values(\.id) == [1, 2])
+    #expect(try garage.query(Chore.self).where(\.age == 40).isEmpty())
+    #expect(try garage.query(Chore.self).where(\.email == "a").values(\.id) == [1])
+    #expect(try garage.query(Chore.self).where(\.tags == .contains("x")).count() == 2)
+    #expect(throws: GarageError.self) {
+      try garage.withAutosaveDisabled { try garage.park(Chore(id: 3, email: "a")) }
+    }
+    try garage.save()
+    #expect(try other.query(Chore.self).where(\.age == 20).values(\.id) == [1, 2])
+    #expect(try other.retrieveAll(Chore.self, withStatus: .synced).map(\.email) == ["a"])
+    #expect(try other.verifyIndexes().isSound)
+  }
+
+  /// The same of those who refer to an object: it could be deleted although they do.
+  @Test(arguments: Backend.engines)
+  func referrersOfAnUnsavedStatusAreFound(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let option: ReferrerOption = backend.isSealed ? .hashed : .indexed
+    let garage = try Garage(place.open(), referrers: option)
+    let other = try Garage(place.open(), referrers: option)
+    let errand = Errand(id: 7)
+    try garage.park(errand)
+    try garage.park(Chore(id: 1, owner: Reference(to: errand)))
+    #expect(try garage.referrers(of: errand).count == 1)
+    try garage.withAutosaveDisabled {
+      try garage.park(Chore(id: 4))
+      try garage.setSyncStatus(.synced, for: Chore(id: 1))
+    }
+    try other.park(Chore(id: 1))
+    #expect(try garage.retrieve(Chore.self, identifier: 1)?.owner?.id == 7)
+    #expect(try garage.referrers(of: errand).count == 1)
+    #expect(throws: GarageError.self) {
+      try garage.withAutosaveDisabled { try garage.delete(errand, referrers: .deny) }
+    }
+    try garage.save()
+    #expect(try other.referrers(of: errand).count == 1)
+    #expect(try other.verifyIndexes().isSound)
+  }
 }
