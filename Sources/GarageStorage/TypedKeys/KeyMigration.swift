@@ -1,4 +1,5 @@
 public import Foundation
+internal import GarageDriver
 
 /// An entry of `UserDefaults` that is to become the value of a typed key.
 ///
@@ -11,8 +12,18 @@ public import Foundation
 /// ])
 /// ```
 public struct KeyMigration {
-  /// Moves one entry. Returns the entry's name if the entry may be removed once the move is committed.
-  let move: (WriteAccess) throws -> String?
+  /// An entry that may be removed once its move is committed.
+  struct Move {
+    let entry: String
+    /// The key that it moves to, as it stands in the store.
+    let key: StorageKey
+    /// Sets the key; nil if that has a value already.
+    let set: ((WriteAccess) throws -> Void)?
+  }
+
+  /// Finds out what is to be moved, and changes nothing: nil if nothing is. `isSet` tells whether an earlier migration of the same
+  /// call sets the key.
+  let plan: (_ access: WriteAccess, _ isSet: (StorageKey) -> Bool) throws -> Move?
   let defaults: UserDefaults
 
   /// Takes over an entry, converted by `processor`.
@@ -65,14 +76,14 @@ public struct KeyMigration {
     processor: @escaping (Any) throws -> K.ValueType?
   ) where K.ValueType: Codable {
     self.defaults = defaults
-    move = { access in
+    plan = { access, isSet in
+      let name = try KeyName.with(key) { bytes, _ in StorageKey(bytes) }
       for oldKey in oldKeys {
         guard let oldValue = defaults.object(forKey: oldKey) else { continue }
         // The key was set after the entry was written, or by an earlier migration that ended before it removed the entry.
-        if try access.contains(key) { return oldKey }
+        if try isSet(name) || access.contains(key) { return Move(entry: oldKey, key: name, set: nil) }
         guard let value = try passingErrors({ try processor(oldValue) }), !isNil(value) else { return nil }
-        try access.change(key, to: value)
-        return oldKey
+        return Move(entry: oldKey, key: name) { try $0.change(key, to: value) }
       }
       return nil
     }
@@ -95,10 +106,21 @@ extension GarageWriting {
 
 extension WriteAccess {
   func migrate(_ migrations: [KeyMigration]) throws {
+    var moves: [(move: KeyMigration.Move, defaults: UserDefaults)] = []
+    var keys: Set<StorageKey> = []
+    // All entries are converted before the first key is set: inside a transaction the caller may catch an error, and commit.
     for migration in migrations {
-      guard let entry = try migration.move(self) else { continue }
-      let defaults = migration.defaults
-      pending.hooks.afterCommit { defaults.removeObject(forKey: entry) }
+      guard let move = try migration.plan(self, { keys.contains($0) }) else { continue }
+      keys.insert(move.key)
+      moves.append((move, migration.defaults))
+    }
+    var hasSet = false
+    for (move, defaults) in moves {
+      if let set = move.set {
+        if hasSet { try forbiddingCommit { try set(self) } } else { try set(self) }
+        hasSet = true
+      }
+      pending.hooks.afterCommit { defaults.removeObject(forKey: move.entry) }
     }
   }
 }

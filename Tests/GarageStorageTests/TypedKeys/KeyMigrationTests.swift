@@ -113,6 +113,37 @@ import Testing
     }
   }
 
+  /// The first entry was moved, and removed from the defaults, although the error said that nothing was.
+  @Test(arguments: Backend.allCases)
+  func aFailureThatIsCaughtInsideAWriteMovesNothing(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try withDefaults { defaults throws in
+      defaults.set(12, forKey: "Launches")
+      defaults.set("no theme", forKey: "Theme")
+      defaults.set("Sam", forKey: "Nick")
+      let launches = KeyMigration(to: .launchCount, from: "Launches", in: defaults)
+      try garage.write { writer in
+        #expect(throws: GarageError.self) {
+          try writer.migrate([launches, KeyMigration(to: .theme, from: "Theme", in: defaults)])
+        }
+        try writer.set(.nickname, value: "Nick")
+      }
+      #expect(try garage.storedKeys().map(\.stringValue) == ["settings:nickname"])
+      #expect(defaults.integer(forKey: "Launches") == 12)
+      // Of two entries for one key the first one counts, and the second one is not even converted.
+      try garage.write { writer in
+        try writer.migrate([
+          launches,
+          KeyMigration(to: .launchCount, from: "Theme", in: defaults) { _ in throw Stop() },
+          KeyMigration(to: .nickname, from: "Nick", in: defaults) { _ in throw Stop() },
+        ])
+      }
+      #expect(try garage.get(.launchCount) == 12)
+      #expect(try garage.get(.nickname) == "Nick")
+      for name in ["Launches", "Theme", "Nick"] { #expect(defaults.object(forKey: name) == nil, "\(name)") }
+    }
+  }
+
   @Test(arguments: Backend.faulty)
   func entriesStayUntilTheCommit(_ backend: Backend) throws {
     let place = try Place(backend)
