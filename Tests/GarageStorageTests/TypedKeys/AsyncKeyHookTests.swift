@@ -116,6 +116,49 @@ import Testing
     }
   }
 
+  /// A namespace is told once of a commit that saves changes of its keys and makes another one: it was told twice.
+  @Test(arguments: Backend.allCases)
+  func hooksRunOnceForWhatIsSavedTogether(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let second = TracingKey<InnerSpace>(stringValue: "second")
+    let plain = Key<InnerSpace, Int>(id: "plain", defaultValue: 0)
+    let after = ["post inner", "post hooked"]
+    func leaveUnsaved(_ value: Int) async throws {
+      try await garage.withAutosaveDisabled { try await garage.set(traced, value: value) }
+    }
+    try await withLog { log in
+      try await leaveUnsaved(1)
+      _ = log.take()
+      try await garage.set(second, value: 1)
+      #expect(take(log) == ["process 0 → 1", "will 0 → 10"] + after + ["did 0 → 10", "did 0 → 10"])
+      try await leaveUnsaved(2)
+      _ = log.take()
+      try await garage.update(plain) { $0 += 1 }
+      #expect(take(log) == after + ["did 10 → 20"])
+      try await leaveUnsaved(3)
+      _ = log.take()
+      try await garage.remove(second)
+      #expect(take(log) == ["will 10 → 0"] + after + ["did 20 → 30", "did 10 → 0"])
+    }
+    #expect(!garage.hasUnsavedChanges)
+    #expect(try await garage.get(traced) == 30)
+    #expect(try await garage.get(plain) == 1)
+    #expect(try await !garage.contains(second))
+  }
+
+  /// As by the verb that is not async, which saves them, too.
+  @Test(arguments: Backend.allCases)
+  func removingWhatIsNotThereSavesWhatIsUnsaved(_ backend: Backend) async throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try await garage.withAutosaveDisabled { try await garage.park(Counter(id: 1)) }
+    try await garage.withAutosaveDisabled { try await garage.remove(.launchCount) }
+    #expect(garage.hasUnsavedChanges)
+    try await garage.remove(.launchCount)
+    #expect(!garage.hasUnsavedChanges)
+    #expect(try await place.garage().contains(Counter.self, identifier: 1))
+  }
+
   /// Also where the changes became unsaved while its own was in the queue.
   @Test(arguments: Backend.durable)
   func hooksRunInTheTaskThatWaitedForItsTurn(_ backend: Backend) async throws {

@@ -195,7 +195,11 @@ extension Garage {
       // A value that cannot be read is removed as well, but observers are not told.
       return (true, key.observesChanges ? try? $0.seenValue(of: key, name) : nil)
     }
-    guard stored.isThere else { return true }
+    guard stored.isThere else {
+      // What is unsaved is saved by this verb, too, as by the one that is not async.
+      if isAutosaveEnabled && hasUnsavedChanges { try await submit { _ in } }
+      return true
+    }
     var change = KeyChange(removing: name)
     guard let (old, seen) = stored.read, let old else {
       return try await commit(change, K.NamespaceType.self)
@@ -234,8 +238,9 @@ extension Garage {
   {
     // It may run more than once, if the commit is tried again.
     let hasChanged = CarriedResult<Bool>()
-    guard isAutosaveEnabled else {
-      // The hooks wait with the change until it is saved.
+    guard isAutosaveEnabled, !hasUnsavedChanges else {
+      // The hooks wait with the change until it is saved, or run with those of the changes that are saved along with it: for
+      // one commit the hooks of a namespace run once.
       try await submit { access in
         let isChanged = try body(access)
         hasChanged.value = isChanged
