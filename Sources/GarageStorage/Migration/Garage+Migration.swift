@@ -4,11 +4,12 @@ internal import GarageDriver
 extension Garage {
   /// Rewrites all records of a type that are in an older form, in the form that the type has today.
   ///
-  /// Afterwards nothing is left that an ``Evolving`` type has to upgrade, rename or take from its prototype, and no record
-  /// stands under a former type tag. Each record is read as a `T`, and written again if its bytes then differ. Values that `T`
-  /// no longer has are lost. Modification times, sync statuses and identifiers stay, also the identifiers of values identified
-  /// by their content. Objects that the record refers to are not rewritten. They are parked only if they have no record yet,
-  /// because they stood inline before.
+  /// Afterwards nothing is left that an ``Evolving`` type has to upgrade, rename or take from its prototype, and no object's
+  /// only record stands under a former type tag. Where an older program has parked an object again under a former tag, beside
+  /// the present one, that record stays as it is: the present one counts, and deleting the object deletes both. Each other
+  /// record is read as a `T`, and written again if its bytes then differ. Values that `T` no longer has are lost. Modification
+  /// times, sync statuses and identifiers stay, also the identifiers of values identified by their content. Objects that the
+  /// record refers to are not rewritten. They are parked only if they have no record yet, because they stood inline before.
   ///
   /// Other records and typed keys may still refer to the objects by a former tag. As long as they do, the type has to declare it:
   /// ``migrateAll(fromOldClassName:to:)`` changes them.
