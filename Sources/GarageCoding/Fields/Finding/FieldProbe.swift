@@ -157,7 +157,10 @@ final class FieldProbe {
   static func object<T: Decodable>(
     _ type: T.Type, _ chosen: Leaf? = nil, fillsDictionaries: Bool = false
   ) throws -> (T, Made) {
-    guard ProbeContext.current.isAllowed, !(type is any OpaqueFields.Type) else { throw IsNotAllowed() }
+    // Inside of others such types of Foundation have values of their own (`MadeUpValue`).
+    guard ProbeContext.current.isAllowed, !(type is any OpaqueFields.Type),
+      !(type is any CheckedFoundationType.Type)
+    else { throw IsNotAllowed() }
     let key = ProbeExperience.Key(type, fillsDictionaries: fillsDictionaries)
     let experience = ProbeExperience.of(key)
     if let refusal = experience.refusal { throw refusal }

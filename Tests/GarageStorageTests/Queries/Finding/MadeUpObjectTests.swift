@@ -186,6 +186,33 @@ import Testing
     }
   }
 
+  private struct Service: Codable, Identifiable {
+    var id: Int
+    var address: URLComponents
+    var other: URLComponents?
+    var ports: IndexSet
+  }
+
+  /// Types of Foundation whose `init(from:)` ends the process on values that do not go together are not made up, also where all
+  /// of them is compared.
+  @Test(arguments: Backend.allCases)
+  func valuesThatMustNotBeMadeUpAreCompared(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let addresses = try ["https://a.org/x", "https://b.org/?q=1", "relative"].map {
+      try #require(URLComponents(string: $0))
+    }
+    try garage.parkAll(
+      (0..<9).map {
+        let other = $0 < 3 ? nil : addresses[0]
+        return Service(id: $0, address: addresses[$0 % 3], other: other, ports: IndexSet([$0 % 2, 80]))
+      })
+    let query = garage.query(Service.self)
+    #expect(try query.where(\.address == addresses[1]).values(\.id) == [1, 4, 7])
+    #expect(try query.where(\.address == .oneOf([addresses[1], addresses[2]])).count() == 6)
+    #expect(try query.where(\.other == addresses[0]).count() == 6)
+    #expect(try query.where(\.ports == IndexSet([1, 80])).count() == 4)
+  }
+
   /// What is made of such values is not what is stored: where a record has another case, its object is asked.
   @Test(arguments: Backend.allCases)
   func whatIsMadeOfThem(_ backend: Backend) throws {
