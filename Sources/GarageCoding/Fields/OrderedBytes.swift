@@ -386,7 +386,7 @@ extension OrderedBytes {
       let value = double(number())
       if rest.popFirst() == 1 { return decimalText(isNegative: value < 0, &rest) }
       return Int(exactly: value).map { "\($0)" } ?? "\(value)"
-    case Kind.date: return "\(Date(timeIntervalSinceReferenceDate: double(number())))"
+    case Kind.date: return dateText(double(number()))
     case Kind.text: return "\"\(String(decoding: unescaped(&rest), as: UTF8.self))\""
     case Kind.uuid:
       let uuid = rest.prefix(16)

@@ -105,8 +105,9 @@ private func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
   return String(decoding: text, as: UTF8.self)
 }
 
-/// A date in ISO 8601, in UTC, to the nanosecond, for years of up to four digits.
-private func dateText(_ seconds: Double) -> String {
+/// A date in ISO 8601, in UTC, to the nanosecond, for years of up to four digits. (`Date.description` ends the process where the
+/// seconds are no number, and says nothing of dates far away.)
+package func dateText(_ seconds: Double) -> String {
   guard abs(seconds) < 3e11 else { return "\(seconds) s since 2001-01-01T00:00:00Z" }
   var whole = seconds.rounded(.down)
   var nanoseconds = Int(((seconds - whole) * 1e9).rounded())

@@ -139,6 +139,7 @@ func nameOf<Root, Value>(_ property: KeyPath<Root, Value>) -> String {
 func constantText(_ value: some Any) -> String {
   switch value {
   case let text as String: String(reflecting: text)
+  case let date as Date: dateText(date.timeIntervalSinceReferenceDate)
   case let optional as any OptionalObject: optional.object.map { constantText($0) } ?? "nil"
   default: "\(value)"
   }
@@ -249,7 +250,7 @@ private final class MatchComparison<Root: Codable, Value: Codable>: ObjectCompar
     (self.property, self.match) = (property, match)
   }
 
-  override func text() -> String { "\(nameOf(property)) == \(match.text)" }
+  override func text() -> String { "\(nameOf(property)) == \(match.text())" }
   override func field(_ type: any Decodable.Type) -> StoredField? {
     StoredField.of(property, in: type)?.comparable
   }

@@ -3,7 +3,8 @@ internal import GarageCoding
 
 /// What a property may match beside being equal to a value: `\.name == .hasPrefix("S")`, `\.state == .oneOf([.new, .open])`.
 public struct ValueMatch<Value: Codable> {
-  let text: String
+  /// As it is written, for ``QueryPlan``. Made when asked for, because there may be many values.
+  let text: () -> String
   let test: () throws -> FieldTest?
   let holds: (Value) -> Bool
   /// For ``oneOf(_:)``: the values one of which it has to be.
@@ -18,7 +19,7 @@ extension ValueMatch where Value: Equatable {
   public static func oneOf(_ values: some Sequence<Value>) -> ValueMatch {
     let values = Array(values)
     return ValueMatch(
-      text: ".oneOf([\(values.map { constantText($0) }.joined(separator: ", "))])",
+      text: { ".oneOf([\(values.map { constantText($0) }.joined(separator: ", "))])" },
       test: {
         if case .none = FieldComparability(Value.self) { return nil }
         var constants: [FieldConstant] = []
@@ -52,7 +53,7 @@ extension ValueMatch where Value: TextValue {
   /// Begins with this text, as `String.hasPrefix` has it. Nil does not.
   public static func hasPrefix(_ prefix: String) -> ValueMatch {
     ValueMatch(
-      text: ".hasPrefix(\(constantText(prefix)))", test: { .hasPrefix(prefix) },
+      text: { ".hasPrefix(\(constantText(prefix)))" }, test: { .hasPrefix(prefix) },
       holds: { $0.text?.hasPrefix(prefix) ?? false })
   }
 
@@ -70,7 +71,7 @@ extension ValueMatch where Value: TextValue {
   public static func caseInsensitive(_ other: String) -> ValueMatch {
     let lower = other.lowercased()
     return ValueMatch(
-      text: ".caseInsensitive(\(constantText(other)))", test: { .equalsIgnoringCase(lower) },
+      text: { ".caseInsensitive(\(constantText(other)))" }, test: { .equalsIgnoringCase(lower) },
       holds: { $0.text.map { $0.lowercased() == lower } ?? false })
   }
 
@@ -79,7 +80,7 @@ extension ValueMatch where Value: TextValue {
   ) -> ValueMatch {
     let part = PlainPart(constant, isAtEnd: isAtEnd)
     return ValueMatch(
-      text: ".\(name)(\(constantText(constant)))", test: { .text(holds, part) },
+      text: { ".\(name)(\(constantText(constant)))" }, test: { .text(holds, part) },
       holds: { $0.text.map(holds) ?? false })
   }
 }
@@ -109,7 +110,7 @@ extension ValueMatch {
       return try FieldValue.names(of: found, as: Element.self).map { .containsElement(FieldConstant($0)) }
     }
     return ValueMatch(
-      text: ".contains(\(constantText(element)))",
+      text: { ".contains(\(constantText(element)))" },
       test: {
         guard let tests = try tests(), tests.count == 1 else { return nil }
         return tests[0]

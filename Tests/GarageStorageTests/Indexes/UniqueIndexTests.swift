@@ -25,6 +25,13 @@ private struct Cashbox: Codable, Identifiable, Indexed {
   static let indexes: [Index<Cashbox>] = [Index(\.code, .unique, .hashed)]
 }
 
+private struct Meeting: Codable, Identifiable, Indexed {
+  var id: Int
+  var start: Date
+
+  static let indexes: [Index<Meeting>] = [Index(\.start, .unique)]
+}
+
 /// Values that no two objects share.
 @Suite struct UniqueIndexTests {
   private static let open = Backend.allCases.filter { !$0.isSealed }
@@ -52,6 +59,22 @@ private struct Cashbox: Codable, Identifiable, Indexed {
     try garage.delete(Fellow.self, identifier: 1)
     try garage.park(Fellow(id: 2, email: "a"))
     #expect(try garage.verifyIndexes().isSound)
+  }
+
+  /// `Date.description` ends the process where the seconds are no number, and has no text for dates far away.
+  @Test(arguments: open)
+  func errorsNameDatesOfAnyKind(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let texts: [(seconds: Double, text: String)] = [
+      (.nan, "nan s since 2001-01-01T00:00:00Z"), (1e300, "1e+300 s since 2001-01-01T00:00:00Z"),
+      (-.infinity, "-inf s since 2001-01-01T00:00:00Z"), (86_400.5, "2001-01-02T00:00:00.5Z"),
+    ]
+    for (number, date) in texts.enumerated() {
+      let start = Date(timeIntervalSinceReferenceDate: date.seconds)
+      try garage.park(Meeting(id: number, start: start))
+      expectTaken("start", date.text, number) { try garage.park(Meeting(id: 100, start: start)) }
+    }
+    #expect(try garage.count(Meeting.self) == 4)
   }
 
   /// What one call removes is free for what it adds.

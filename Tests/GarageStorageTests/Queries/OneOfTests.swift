@@ -27,6 +27,30 @@ import Testing
     #expect(try query.where(\.spot == .oneOf(spots)).explain().description.contains("spot"))
   }
 
+  private struct Event: Codable, Identifiable {
+    var id: Int
+    var day: Date
+    var others: [Date]
+  }
+
+  /// Conditions are put into words only for those who ask: `Date.description` ends the process where the seconds are no number.
+  @Test func datesOfAnyKind() throws {
+    let garage = try Place(.memory).garage()
+    let days = [0, 1e300, .infinity, .nan].map { Date(timeIntervalSinceReferenceDate: $0) }
+    try garage.parkAll((0..<4).map { Event(id: $0, day: days[$0], others: [days[$0]]) })
+    let query = garage.query(Event.self)
+    #expect(try query.where(\.day == .oneOf(days)).values(\.id) == [0, 1, 2])
+    #expect(try query.where(\.others == .contains(days[3])).isEmpty())
+    #expect(try query.where(\.others == .contains(days[1])).values(\.id) == [1])
+    let conditions: [Condition<Event>] = [
+      \.day == .oneOf(days), \.day == days[3], \.day < days[3], \.others == .contains(days[3]),
+    ]
+    for condition in conditions {
+      #expect("\(condition)".contains("nan s since 2001-01-01T00:00:00Z"))
+      #expect(try query.where(condition).explain().description.contains("nan s since 2001-01-01T00:00:00Z"))
+    }
+  }
+
   private struct Ware: Codable, Identifiable {
     var id: Int
     var number: Int
