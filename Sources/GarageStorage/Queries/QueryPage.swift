@@ -51,7 +51,7 @@ extension Query {
       throw invalid(
         """
         cannot be read in pages, because it is sorted by \(key.text()), whose order only its type knows. Sort it by a \
-        number, a date, text or a truth value.
+        number, a date, text or a UUID, as by the rawValue of an enum.
         """)
     }
     let count = cursor?.count ?? 0
