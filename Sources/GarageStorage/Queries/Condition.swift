@@ -15,7 +15,11 @@ public struct Condition<Root: Codable> {
 
   init(_ comparison: ObjectComparison<Root>) { (node, depth) = (.comparison(comparison), 1) }
 
-  private init(_ node: ConditionNode, depth: Int) { (self.node, self.depth) = (node, depth) }
+  private init(_ node: ConditionNode, depth: Int) {
+    // One that is refused in any case (`maximumDepth`) is not kept: to release it would recurse as deep as it nests.
+    self.node = depth > Condition.maximumDepth ? .comparison(LeftOutComparison()) : node
+    self.depth = depth
+  }
 }
 
 /// What a condition is made of. Not generic: generic code asks the runtime for each type that it uses, and that takes a
@@ -54,6 +58,11 @@ indirect enum ComparisonParts {
 /// A comparison that objects of a type can be asked, too.
 class ObjectComparison<Root: Codable>: Comparison {
   func holds(_ object: Root) throws -> Bool { false }
+}
+
+/// Stands where a condition nested so deep that it is refused.
+private final class LeftOutComparison: Comparison {
+  override func text() -> String { "…" }
 }
 
 extension Condition {

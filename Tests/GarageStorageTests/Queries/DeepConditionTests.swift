@@ -77,6 +77,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [1000, 100_000])
+  func refusedHoweverDeep(_ count: Int) throws {
+    let garage = try Garage(MemoryStorage())
+    try onSmallStack { () throws -> Void in
+      var (condition, other) = (\Item.number == 1, \Item.number == 1)
+      for number in 0..<count {
+        condition = !(condition && \.number == number)
+        other = number % 2 == 0 ? other && \.number == number : \.number == number || other
+      }
+      for condition in [condition, other, !condition, !(!other), condition && other] {
+        let error = #expect(throws: GarageError.self) { try garage.query(Item.self).where(condition).count() }
+        #expect("\(try #require(error))".contains("deep"))
+        #expect("\(condition)".contains("…"))
+      }
+    }
+  }
+
   @Test func words() {
     let condition = \Item.number == 1 || \.number == 2 || \.number == 3
     #expect("\(condition)" == #"(\.number == 1 || \.number == 2) || \.number == 3"#)
