@@ -24,7 +24,11 @@ extension Array: EncodableInPlace where Element: Encodable {
 extension Optional: EncodableInPlace where Wrapped: Encodable {
   static func write(at address: UnsafeRawPointer, to state: EncoderPointer) throws {
     try state.withoutFrame {
-      if let value = address[as: Wrapped?.self] { try state.writeAny(value) } else { state.writeNull() }
+      try address.lendOptional(of: Wrapped.self) { (value: borrowing Wrapped) in
+        try state.writeAny(copy value)
+      } orIfNil: {
+        state.writeNull()
+      }
     }
   }
 }

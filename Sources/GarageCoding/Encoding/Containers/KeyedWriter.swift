@@ -181,7 +181,11 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     if let value { try encode(value, forKey: key) } else { try absent(key) }
   }
   func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try absent(key) }
+    try lend(value) { (value: borrowing T) in
+      try encode(copy value, forKey: key)
+    } orIfNil: {
+      try absent(key)
+    }
   }
 
   private func absent(_ key: Key) throws {

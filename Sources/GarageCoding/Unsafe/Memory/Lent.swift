@@ -70,3 +70,27 @@ extension Lent where Value: Encodable {
   @inline(__always)
   borrowing func syncStatus(_ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: value) }
 }
+
+/// Runs `body` with the value of an optional where that stands, or `orIfNil`.
+///
+/// If the optional can be copied, generic code copies it to look at it, and looks up the metadata of its type to do so, which
+/// takes longer than to encode a date. So this is written for values that cannot.
+@inline(__always)
+func lend<Wrapped: ~Copyable>(
+  _ value: borrowing Wrapped?, to body: (borrowing Wrapped) throws -> Void, orIfNil: () throws -> Void
+) rethrows {
+  switch value {
+  case .some(let value): try body(value)
+  case .none: try orIfNil()
+  }
+}
+
+extension UnsafeRawPointer {
+  /// The same with the optional at the address.
+  @inline(__always)
+  func lendOptional<Wrapped: ~Copyable>(
+    of type: Wrapped.Type, to body: (borrowing Wrapped) throws -> Void, orIfNil: () throws -> Void
+  ) rethrows {
+    try lend(assumingMemoryBound(to: Wrapped?.self).pointee, to: body, orIfNil: orIfNil)
+  }
+}
