@@ -26,6 +26,16 @@ final class Evolution: @unchecked Sendable {
   /// The older keys of one, the preferred one first.
   func olderKeys(of key: String) -> [String] { aliases.first { $0.key == key }?.older ?? [] }
 
+  /// Those of them that belong to no other key. In a value of the present version a key that is used again keeps what it has, and
+  /// what two keys had before goes to one of them.
+  func ownOlderKeys(of key: String) -> [String] {
+    // What an ambiguous key has may come before what the keys behind it have.
+    Array(
+      olderKeys(of: key).prefix { older in
+        !isPresent(older) && !aliases.contains { $0.key != key && $0.older.contains(older) }
+      })
+  }
+
   private func isPresent(_ key: String) -> Bool { aliases.contains { $0.key == key } }
 
   /// Makes the present form of a value of an older version.

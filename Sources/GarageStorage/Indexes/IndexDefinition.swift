@@ -118,6 +118,23 @@ extension IndexDefinition {
       || classTags.contains { TypeTag.isOfClass($0, facts.ownTags) ?? true }
   }
 
+  /// Whether its entries say of records in the present version of a type what objects of the type say. A field that is absent under
+  /// its key they may take from an older key, and there a type without that alias has nothing. What the type takes from further keys
+  /// is absent in the index, and objects are asked for that.
+  func tells(_ facts: RecordTypeFacts) -> Bool {
+    if typeVersion != facts.ofCoder.currentVersion { return false }
+    // A loop: this is asked for each index of each query, and mostly there are no older keys.
+    for component in components where !component.olderKeys.isEmpty {
+      guard component.path.keys.count == 1,
+        facts.ofCoder.ownOlderKeys(of: component.path.keys[0]).starts(with: component.olderKeys)
+      else { return false }
+    }
+    return true
+  }
+
+  /// Whether it takes the fields of another definition from the same keys.
+  func hasSameKeys(as other: IndexDefinition) -> Bool { components == other.components }
+
   /// Where the records are that have entries, in the order in which they are filled in.
   var recordRanges: [StorageKeyRange] {
     isOfReferences ? [KeyLayout.allRecords] : tags.map { KeyLayout.records(tag: $0) }

@@ -256,7 +256,11 @@ final class Indexing: Sendable {
     return known.withLock { known in
       known.declarations.filter { declaration in
         !known.stored.contains(declaration.id)
-          && !items.contains { $0.id == declaration.id || $0.definition.supersedes(declaration.definition) }
+          && !items.contains {
+            $0.id == declaration.id
+              || $0.definition.supersedes(declaration.definition)
+                && $0.definition.hasSameKeys(as: declaration.definition)
+          }
       }
     }
   }
@@ -419,7 +423,7 @@ extension Index {
         path = FieldPath(name: name)
         isNamed = true
       }
-      let older = path.keys.count == 1 ? facts.ofCoder.olderKeys(of: path.keys[0]) : []
+      let older = path.keys.count == 1 ? facts.ofCoder.ownOlderKeys(of: path.keys[0]) : []
       definition.components.append(
         IndexedFields.Component(
           path: path, olderKeys: older, ignoresCase: options.contains(.caseInsensitive)))

@@ -86,7 +86,7 @@ extension QueryRun {
     for item in catalog.items where item.state == .ready && item.definition.tag == tags[0] {
       let definition = item.definition
       guard !definition.isOfReferences, !definition.isEach, !definition.isHashed,
-        definition.typeVersion == facts.ofCoder.currentVersion, let component = definition.components.first,
+        definition.tells(facts), let component = definition.components.first,
         component.path == field.path, !component.ignoresCase, !item.kinds.has(OrderedBytes.Kind.other, in: 0),
         field.absentIsNull || !item.kinds.hasAbsent(in: 0)
       else { continue }

@@ -151,7 +151,7 @@ extension QueryRun {
     else { return nil }
     var found: (item: IndexCatalog.Item, place: Int)?
     for item in catalog.ready[facts.tag] ?? [] where item.definition.tag == tags[0] {
-      guard item.definition.typeVersion == facts.ofCoder.currentVersion,
+      guard item.definition.tells(facts),
         let place = place(of: field, in: item, column)
       else { continue }
       if found.map({ place < $0.place }) ?? true { found = (item, place) }

@@ -34,9 +34,8 @@ extension QueryRun {
     guard let catalog = try access.garage.indexing.catalog(in: access) else { return }
     way.tags = try access.presentTags(of: facts)
     guard var items = catalog.ready[facts.tag] else { return }
-    let version = facts.ofCoder.currentVersion
     func isOfUse(_ definition: borrowing IndexDefinition) -> Bool {
-      definition.typeVersion == version
+      definition.tells(facts)
         && way.tags.allSatisfy { $0 == definition.tag || definition.formerTags.contains($0) }
     }
     // Mostly all are, and nothing is copied.

@@ -124,7 +124,7 @@ extension Query {
     }
     guard let catalog = try indexing.catalog(in: access) else { return nil }
     let items = (catalog.ready[facts.tag] ?? []).filter {
-      $0.definition.typeVersion == facts.ofCoder.currentVersion
+      $0.definition.tells(facts)
     }
     // The lookup is to be used for all values of this kind. So it is planned with the shortest one: all numbers, dates and UUIDs
     // have the same length, and texts that are too long are refused later (`firstKey`).

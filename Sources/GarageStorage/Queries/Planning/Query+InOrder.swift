@@ -39,7 +39,7 @@ extension Query {
     if let known = indexing.orderLookups.find(property), try known.holds(in: access, state) { return known }
     guard let catalog = try indexing.catalog(in: access) else { return nil }
     let items = (catalog.ready[facts.tag] ?? []).filter {
-      $0.definition.typeVersion == facts.ofCoder.currentVersion
+      $0.definition.tells(facts)
     }
     var scan: IndexPlan.Scan?
     if !items.isEmpty {

@@ -1,0 +1,105 @@
+import GarageStorage
+import Testing
+
+/// Indexes of properties that had other keys before: they say what the objects say.
+@Suite struct AliasIndexTests {
+  /// The key that was the tip's is the label's now.
+  private struct Sign: Codable, Identifiable, TypeTagged, Evolving, Indexed {
+    static var typeTag: String { "sign of alias indexes" }
+    static var version: Int { 1 }
+    static var propertyAliases: [String: [String]] { ["tip": ["label"], "label": ["title"]] }
+    static var indexes: [Index<Sign>] { [Index(\.tip, .readable), Index(\.label, .readable)] }
+    var id: Int
+    var label: String?
+    var tip: String?
+  }
+
+  /// The same, where no two have the same tip.
+  private struct Label: Codable, Identifiable, TypeTagged, Evolving, Indexed {
+    static var typeTag: String { "label of alias indexes" }
+    static var version: Int { 1 }
+    static var propertyAliases: [String: [String]] { ["tip": ["label"], "label": ["title"]] }
+    static var indexes: [Index<Label>] { [Index(\.tip, .unique, .readable)] }
+    var id: Int
+    var label: String?
+    var tip: String?
+  }
+
+  /// A program that takes an older key for the years.
+  private enum Before {
+    struct Friend: Codable, Identifiable, TypeTagged, Evolving, Indexed {
+      static var typeTag: String { "friend of alias indexes" }
+      static var propertyAliases: [String: [String]] { ["years": ["age"]] }
+      static var indexes: [Index<Friend>] { [Index(\.years, .readable)] }
+      var id: Int
+      var years: Int?
+    }
+  }
+
+  /// A later one, which has forgotten the alias, and has another property under that key.
+  private enum After {
+    struct Friend: Codable, Identifiable, TypeTagged, Indexed {
+      static var typeTag: String { "friend of alias indexes" }
+      static var indexes: [Index<Friend>] { [Index(\.years, .readable)] }
+      var id: Int
+      var years: Int?
+      var age: Int?
+    }
+  }
+
+  @Test(arguments: Backend.engines)
+  func aKeyThatIsUsedAgainIsNoOlderKey(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll([
+      Sign(id: 1, label: "L"), Sign(id: 2, label: "M", tip: "L"), Sign(id: 3), Sign(id: 4, tip: "T"),
+    ])
+    try garage.buildIndexes()
+    let query = garage.query(Sign.self)
+    #expect(try query.where(\.tip == "L").values(\.id) == [2])
+    #expect(try query.where(\.tip == "L").count() == 1)
+    #expect(try query.where(\.tip == nil).values(\.id) == [1, 3])
+    #expect(try query.where(\.tip >= "A").values(\.id) == [2, 4])
+    #expect(try query.where(\.label == "L").values(\.id) == [1])
+    #expect(try query.countByValue(\.tip) == [nil: 2, "L": 1, "T": 1])
+    #expect(try query.sorted(by: \.tip, .descending).limit(2).retrieveAll().map(\.id) == [4, 2])
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  @Test(arguments: Backend.engines)
+  func aKeyThatIsUsedAgainIsNotCompared(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll([Label(id: 1, label: "L"), Label(id: 2, label: "L"), Label(id: 3, tip: "L")])
+    #expect(try garage.count(Label.self) == 3)
+    #expect(throws: GarageError.self) { try garage.park(Label(id: 4, tip: "L")) }
+    #expect(try garage.count(Label.self) == 3)
+  }
+
+  /// The store has the index of the earlier program, which the later one declares without older keys.
+  @Test(arguments: Backend.engines)
+  func aForgottenAliasIsNotFollowed(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let before = try place.garage()
+    try before.park(Before.Friend(id: 0, years: 1))
+    try before.buildIndexes()
+    let garage = try place.garage()
+    try garage.parkAll([
+      After.Friend(id: 1, age: 5), After.Friend(id: 2, years: 5), After.Friend(id: 3, years: 7),
+    ])
+    for round in 0..<2 {
+      let query = garage.query(After.Friend.self)
+      #expect(try query.where(\.years == 5).values(\.id) == [2], "\(round)")
+      #expect(try query.where(\.years == 5).count() == 1, "\(round)")
+      #expect(try query.where(\.years > 3).values(\.id) == [2, 3], "\(round)")
+      #expect(try query.sum(\.years) == 13, "\(round)")
+      #expect(try query.countByValue(\.years) == [nil: 1, 1: 1, 5: 1, 7: 1], "\(round)")
+      #expect(try query.sorted(by: \.years).limit(2).retrieveAll().map(\.id) == [1, 0], "\(round)")
+      try garage.buildIndexes()
+    }
+    // It has an index of its own, and the earlier program goes on with the other one.
+    #expect(try garage.query(After.Friend.self).where(\.years == 5).explain().indexes == ["years"])
+    let earlier = before.query(Before.Friend.self).where(\.years == 5)
+    #expect(try earlier.values(\.id) == [1, 2])
+    #expect(try earlier.explain().indexes == ["years"])
+    #expect(try garage.verifyIndexes().isSound)
+  }
+}
