@@ -166,6 +166,11 @@ extension ValueRanges {
       kind = OrderedBytes.Kind.text
     case .isThere, .text: return nil
     }
+    if case .isNull = test, kinds.has(OrderedBytes.Kind.reference, in: field) {
+      // A reference to an object that is not there is nil, too.
+      let references = ValueRanges.beginning(with: [OrderedBytes.Kind.reference], isExact: false)
+      ranges = ranges.union(ValueRanges([references]))
+    }
     self = ranges.union(ValueRanges.undecided(kind, absentIsNull: absentIsNull && !isEach, kinds, field))
   }
 
