@@ -118,11 +118,14 @@ extension IndexDefinition {
       || classTags.contains { TypeTag.isOfClass($0, facts.ownTags) ?? true }
   }
 
-  /// Whether its entries say of records in the present version of a type what objects of the type say. A field that is absent under
-  /// its key they may take from an older key, and there a type without that alias has nothing. What the type takes from further keys
-  /// is absent in the index, and objects are asked for that.
+  /// Whether its entries say of records in the present version of a type what objects of the type say.
   func tells(_ facts: RecordTypeFacts) -> Bool {
-    if typeVersion != facts.ofCoder.currentVersion { return false }
+    typeVersion == facts.ofCoder.currentVersion && followsAliases(of: facts)
+  }
+
+  /// Whether what it takes from older keys, where a field is absent, is what objects of a type take from there: those of a type
+  /// without the alias take nothing. What the type takes from further keys is absent in the index, and objects are asked for that.
+  func followsAliases(of facts: RecordTypeFacts) -> Bool {
     // A loop: this is asked for each index of each query, and mostly there are no older keys.
     for component in components where !component.olderKeys.isEmpty {
       guard component.path.keys.count == 1,
@@ -131,6 +134,9 @@ extension IndexDefinition {
     }
     return true
   }
+
+  /// Whether it takes fields from older keys.
+  var hasOlderKeys: Bool { components.contains { !$0.olderKeys.isEmpty } }
 
   /// Whether it takes the fields of another definition from the same keys.
   func hasSameKeys(as other: IndexDefinition) -> Bool { components == other.components }

@@ -47,6 +47,50 @@ import Testing
     }
   }
 
+  private enum Titled {
+    class Pet: Codable, Identifiable, TypeTagged, Evolving, Indexed {
+      typealias IndexedType = Pet
+      class var typeTag: String { "pet of alias indexes" }
+      class var propertyAliases: [String: [String]] { ["title": ["name"]] }
+      class var indexes: [Index<Pet>] { [Index(\.title, .readable)] }
+      var id: Int
+      var title: String?
+      init(id: Int, title: String?) { (self.id, self.title) = (id, title) }
+    }
+    /// A class without the alias.
+    final class Cat: Pet {
+      override class var typeTag: String { "cat of alias indexes" }
+      override class var propertyAliases: [String: [String]] { [:] }
+    }
+  }
+  private enum Named {
+    class Pet: Codable, Identifiable, TypeTagged {
+      class var typeTag: String { "pet of alias indexes" }
+      var id: Int
+      var name: String
+      init(id: Int, name: String) { (self.id, self.name) = (id, name) }
+    }
+    final class Cat: Pet {
+      override class var typeTag: String { "cat of alias indexes" }
+    }
+  }
+
+  @Test(arguments: Backend.engines)
+  func aClassHasItsOwnAliases(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let old = try place.garage([Named.Cat.self])
+    try old.parkAll([Named.Pet(id: 1, name: "Tom"), Named.Cat(id: 2, name: "Tom")])
+    let garage = try place.garage([Titled.Pet.self, Titled.Cat.self])
+    try garage.parkAll([Titled.Pet(id: 3, title: "Tom"), Titled.Cat(id: 4, title: "Tom")])
+    try garage.buildIndexes()
+    let query = garage.query(Titled.Pet.self)
+    #expect(try query.retrieveAll().map(\.title) == ["Tom", nil, "Tom", "Tom"])
+    #expect(try query.where(\.title == "Tom").retrieveAll().map(\.id) == [1, 3, 4])
+    #expect(try query.where(\.title == nil).retrieveAll().map(\.id) == [2])
+    #expect(try query.sorted(by: \.title).limit(2).retrieveAll().map(\.id) == [2, 1])
+    #expect(try garage.query(Titled.Cat.self).where(\.title == "Tom").retrieveAll().map(\.id) == [4])
+  }
+
   @Test(arguments: Backend.engines)
   func aKeyThatIsUsedAgainIsNoOlderKey(_ backend: Backend) throws {
     let garage = try Place(backend).garage()

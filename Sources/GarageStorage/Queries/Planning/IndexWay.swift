@@ -34,8 +34,8 @@ extension QueryRun {
     guard let catalog = try access.garage.indexing.catalog(in: access) else { return }
     way.tags = try access.presentTags(of: facts)
     guard var items = catalog.ready[facts.tag] else { return }
-    func isOfUse(_ definition: borrowing IndexDefinition) -> Bool {
-      definition.tells(facts)
+    func isOfUse(_ definition: IndexDefinition) -> Bool {
+      definition.tells(facts) && (subclasses.isEmpty || tellsOfSubclasses(definition))
         && way.tags.allSatisfy { $0 == definition.tag || definition.formerTags.contains($0) }
     }
     // Mostly all are, and nothing is copied.
@@ -58,6 +58,17 @@ extension QueryRun {
     let planner = QueryPlanner(items: items, kindsAreUnknown: way.isUnsaved)
     way.plan = filter.flatMap { planner.plan($0.node) }
     way.order = way.isUnsaved || way.tags.count > 1 ? nil : try orderedScan(planner, way.plan)
+  }
+
+  /// Whether the subclasses have the aliases that an index follows: each class has its own.
+  private func tellsOfSubclasses(_ definition: IndexDefinition) -> Bool {
+    if !definition.hasOlderKeys { return true }
+    return subclasses.allSatisfy { type in
+      guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else {
+        return false
+      }
+      return definition.followsAliases(of: facts)
+    }
   }
 
   /// The stretches of an index that has the order of the query, where these are fewer or end sooner than others.
