@@ -32,6 +32,15 @@ extension ReadAccess {
     return true
   }
 
+  /// Whether a record counts for no type that is known: those that had its tag before find the object under a later tag. An
+  /// older program has parked it again, beside the record of the present one.
+  func isSuperseded(_ key: StorageKey) throws -> Bool {
+    let bytes = key.bytes
+    let types = RecordTypeFacts.superseding(KeyLayout.tag(inRecordKey: bytes.span.bytes))
+    if types.isEmpty { return false }
+    return try types.allSatisfy { try !isCurrent(bytes.span.bytes, $0.tags) }
+  }
+
   /// Whether a record in the type's identity space is of the type: of that class or a subclass.
   func isRecord<T: Codable>(
     _ key: StorageKey, of type: T.Type, _ facts: RecordTypeFacts

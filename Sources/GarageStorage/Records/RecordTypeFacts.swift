@@ -103,6 +103,15 @@ final class RecordTypeFacts: @unchecked Sendable {
     byFormerTag.withLock { $0[tag] ?? [] }
   }
 
+  /// The types by which objects with this tag are found, where it is the present one of none: an object may have a record under
+  /// a later tag that counts in place of this one. Empty for nearly all tags.
+  static func superseding(_ tag: UInt64) -> [RecordTypeFacts] {
+    let types = formerlyTagged(tag)
+    if types.isEmpty || !TypeTag.types(withDigest: tag).isEmpty { return [] }
+    // The own tag of a subclass names no place of records.
+    return types.filter { $0.tag != tag && $0.tags.contains(tag) }
+  }
+
   private init(_ type: any Codable.Type, _ description: TypeDescription) {
     self.type = ObjectIdentifier(type)
     recordType = type

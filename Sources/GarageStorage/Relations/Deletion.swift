@@ -253,17 +253,20 @@ struct Deletion {
     let named = try byName(rules.filter { $0.value != .leave }.keys)
     var denied: [StorageKey: [StorageKey]] = [:]
     var rewritten: Set<StorageKey> = []
-    try ReferrerSearch(reading).forEachReferrer(ofAny: named.keys) { referrer, name in
-      guard let key = named[name], rules[referrer] == nil else { return .continue }
-      if rules[key] == .nullify {
-        rewritten.insert(referrer)
-      } else {
-        denied[key, default: []].append(referrer)
-        // Enough to name them.
-        if denied[key, default: []].count > 3 { return .stop }
-      }
-      return .continue
-    }
+    var superseded: Set<StorageKey> = []
+    try ReferrerSearch(reading).forEachReferrer(
+      ofAny: named.keys,
+      tellingSuperseded: { referrer, name, isSuperseded in
+        guard let key = named[name], rules[referrer] == nil else { return .continue }
+        if rules[key] == .nullify {
+          if isSuperseded { superseded.insert(referrer) } else { rewritten.insert(referrer) }
+        } else if !isSuperseded {
+          denied[key, default: []].append(referrer)
+          // Enough to name them.
+          if denied[key, default: []].count > 3 { return .stop }
+        }
+        return .continue
+      })
     if let (key, referrers) = denied.min(by: { $0.key < $1.key }) {
       throw try reading.stillReferred(key, referrers)
     }
@@ -271,6 +274,8 @@ struct Deletion {
     if let refusal = try nullification.refusal(of: rewritten) {
       throw try reading.stillReferred(refusal.target, by: refusal.referrer)
     }
+    // What an older program has parked beside the present record is changed for its sake, where that can be. It forbids nothing.
+    for key in superseded where try nullification.refusal(of: [key]) == nil { rewritten.insert(key) }
     let count = try objectCount()
     try nullification.run(rewritten)
     try access.removeRecords(Array(rules.keys))

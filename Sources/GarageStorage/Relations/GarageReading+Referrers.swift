@@ -8,7 +8,8 @@ extension GarageReading {
   /// The objects that refer to an object, in the order of their types and identifiers. An object that refers to itself is
   /// included.
   ///
-  /// The object itself need not exist. Values of typed keys that refer to it are not included.
+  /// The object itself need not exist. Values of typed keys that refer to it are not included. Nor is a record under a former
+  /// tag whose object has one under a later tag of its type, as far as the program has used the type: the later one counts.
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``, ``GarageError/unsupportedIDConformance(_:)``,
   ///   ``GarageError/corruptRecord(type:identifier:reason:)`` if all records are read and one is damaged,
@@ -135,7 +136,8 @@ extension GarageReading {
       if targets.count == 1, let found = try ReferrerSearch(access).identities(referringTo: targets[0]) {
         return found
       }
-      return try access.referrers(of: object).map { try access.identity(ofRecord: $0) }
+      return try access.referrers(of: object).filter { try !access.isSuperseded($0) }
+        .map { try access.identity(ofRecord: $0) }
     }
   }
 

@@ -41,11 +41,35 @@ struct ReferrerSearch {
     for target in targets where try !forEachEntry(of: target, { try visit($0, target) }) { return }
   }
 
+  /// Visits the same, and tells of each whether it counts no more (``ReadAccess/isSuperseded(_:)``). Those of which that has to
+  /// be asked come last, when no bytes are lent any more.
+  func forEachReferrer(
+    ofAny targets: some Collection<StorageKey>,
+    tellingSuperseded visit: (_ referrer: StorageKey, _ target: StorageKey, Bool) throws -> ScanStep
+  ) throws {
+    var doubtful: [(referrer: StorageKey, target: StorageKey)] = []
+    var isStopped = false
+    try forEachReferrer(ofAny: targets) { referrer, target in
+      let tag = KeyLayout.tag(inRecordKey: referrer.bytes.span.bytes)
+      if !RecordTypeFacts.superseding(tag).isEmpty {
+        doubtful.append((referrer, target))
+        return .continue
+      }
+      isStopped = try visit(referrer, target, false) == .stop
+      return isStopped ? .stop : .continue
+    }
+    if isStopped { return }
+    for (referrer, target) in doubtful {
+      if try visit(referrer, target, access.isSuperseded(referrer)) == .stop { return }
+    }
+  }
+
   /// The referrers of one object, if entries alone tell them; nil where records would have to be asked.
   func identities(referringTo target: StorageKey) throws -> [RecordIdentity]? {
     if item == nil || isUnsaved || access.garage.objectKeys.hidesIdentifiers { return nil }
     var found: [RecordIdentity] = []
     var isWhole = true
+    var lastTag: UInt64?
     try transaction.scanKeys(entries(of: target), .forward) { entry in
       guard let (tag, keyForm) = KeyLayout.referringIdentity(ofReference: entry) else {
         throw namesNoRecord(StorageKey(entry))
@@ -53,6 +77,12 @@ struct ReferrerSearch {
       guard let identifier = Identifier(bytes: keyForm), !identifier.isCut else {
         isWhole = false
         return .stop
+      }
+      if tag != lastTag {
+        lastTag = tag
+        // Another record of the object may count in its place.
+        isWhole = RecordTypeFacts.superseding(tag).isEmpty
+        if !isWhole { return .stop }
       }
       found.append(RecordIdentity(tag: tag, identifier: identifier))
       return .continue

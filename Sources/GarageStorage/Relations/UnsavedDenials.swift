@@ -49,14 +49,16 @@ struct UnsavedDenials: Sendable {
     for (name, key) in targets where try transaction.contains(name) { present.insert(key) }
     let deleted = targets.filter { !present.contains($0.value) }
     var denied: [StorageKey: [StorageKey]] = [:]
-    try ReferrerSearch(reading).forEachReferrer(ofAny: deleted.keys) { referrer, name in
-      // A referrer that was parked after the deletion, in the same garage, is not forbidden, saved or not.
-      if changes.change(of: referrer.bytes.span.bytes) != nil { return .continue }
-      guard let key = deleted[name] else { return .continue }
-      denied[key, default: []].append(referrer)
-      // These are enough for the message.
-      return denied[key, default: []].count > 3 ? .stop : .continue
-    }
+    try ReferrerSearch(reading).forEachReferrer(
+      ofAny: deleted.keys,
+      tellingSuperseded: { referrer, name, isSuperseded in
+        // A referrer that was parked after the deletion, in the same garage, is not forbidden, saved or not.
+        if isSuperseded || changes.change(of: referrer.bytes.span.bytes) != nil { return .continue }
+        guard let key = deleted[name] else { return .continue }
+        denied[key, default: []].append(referrer)
+        // These are enough for the message.
+        return denied[key, default: []].count > 3 ? .stop : .continue
+      })
     if let (key, referrers) = denied.min(by: { $0.key < $1.key }) {
       throw try reading.stillReferred(key, referrers)
     }
