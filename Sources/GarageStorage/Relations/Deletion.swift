@@ -112,6 +112,8 @@ struct Deletion {
   private mutating func ownedKeys(of key: StorageKey) throws -> [StorageKey] {
     let tag = try tag(of: key)
     guard var owned = try declaredRules(key)?.owned else { return [] }
+    // The object owns what its present record says. What an older program's record beside that names may belong to others.
+    if try reading.isSuperseded(key) { return [] }
     let bytes = key.bytes
     var identities: Set<RecordIdentity> = []
     try access.withReplaceableValue(bytes.span.bytes) { record in

@@ -103,6 +103,21 @@ import Testing
     #expect(try garage.retrieveAll(Berth.self).map(\.id) == [2])
     #expect(try garage.verifyIndexes().isSound)
   }
+
+  /// What such a record alone names belongs to others now.
+  @Test(arguments: Backend.allCases, [true, false])
+  func theyOwnNothing(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
+    try garage.parkAll([Berth(id: 1), Berth(id: 2)])
+    let (first, second) = (Reference(Berth.self, identifier: 1), Reference(Berth.self, identifier: 2))
+    try parkFormerly(
+      Pier(id: 1, berths: [second]), identifier: 1, before: Pier(id: 1, berths: [first]), in: garage)
+    try garage.park(Pier(id: 2, berths: [second]))
+    try garage.delete(Pier.self, identifier: 1)
+    #expect(try garage.retrieveAll(Pier.self).map(\.id) == [2])
+    #expect(try garage.retrieveAll(Berth.self).map(\.id) == [2])
+    #expect(try garage.verifyIndexes().isSound)
+  }
 }
 
 extension SupersededReferrerTests {
@@ -120,5 +135,13 @@ extension SupersededReferrerTests {
     static var formerTypeTags: [String] { ["old moored of superseded referrers"] }
     var id: Int
     var berth: Reference<Berth>
+  }
+
+  fileprivate struct Pier: Codable, Identifiable, TypeTagged, DeleteRules {
+    static var typeTag: String { "pier of superseded referrers" }
+    static var formerTypeTags: [String] { ["old pier of superseded referrers"] }
+    static var owned: [Owned<Pier>] { [Owned(\.berths)] }
+    var id: Int
+    var berths: [Reference<Berth>]
   }
 }
