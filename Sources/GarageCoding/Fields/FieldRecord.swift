@@ -116,6 +116,9 @@ extension TypeFacts {
   /// Whether objects may be of subclasses.
   package var isOfClass: Bool { isClass }
 
+  /// All older names of a coding key, the preferred one first.
+  package func olderKeys(of key: String) -> [String] { evolution?.olderKeys(of: key) ?? [] }
+
   /// The older names of a coding key that no other key is or was: what stands under them in a value of the present version is this
   /// key's. The preferred one comes first.
   package func ownOlderKeys(of key: String) -> [String] { evolution?.ownOlderKeys(of: key) ?? [] }

@@ -160,6 +160,16 @@ package final class IndexedFields {
     return (kinds, valuesCount)
   }
 
+  /// Whether all fields stand in a record under their own names, and none under an older one or not at all.
+  ///
+  /// - Throws: as ``append(_:to:)``.
+  package func haveOwnNames(in record: FieldRecord) throws -> Bool {
+    try components.allSatisfy { component in
+      if case .absent = try component.lookup.place(in: record) { return false }
+      return true
+    }
+  }
+
   /// Visits each element of the only field; nil stands for one whose value is unknown.
   ///
   /// - Returns: whether the collection itself is absent.

@@ -60,6 +60,10 @@ extension IndexBatch {
     @exclusivity(unchecked) private var lastTarget: (tag: UInt64, place: UInt16)?
     /// Which classes are known to be the one whose values are unique, or below it.
     @exclusivity(unchecked) private var areOfClass: [UInt64: Bool] = [:]
+    /// Whether fields that are absent are taken from older keys, which not all classes may do.
+    let hasOlderKeys: Bool
+    /// Which classes are known to have none of the aliases that the index follows.
+    @exclusivity(unchecked) private var areWithoutAliases: [UInt64: Bool] = [:]
 
     init(_ item: IndexCatalog.Item) {
       let definition = item.definition
@@ -69,6 +73,7 @@ extension IndexBatch {
       hash = definition.isHashed ? KeyedHash(key: item.hashKey) : nil
       isUnique = definition.isUnique
       isOfSubclass = !definition.classTags.isEmpty
+      hasOlderKeys = definition.hasOlderKeys
       isOfReferences = definition.isOfReferences
       isOfMany = definition.isEach || definition.isOfReferences
       prefixByteCount = definition.isOfReferences ? 1 : KeyLayout.indexPrefixByteCount
@@ -110,6 +115,26 @@ extension IndexBatch {
       return isOfClass
     }
 
+    /// Whether the values that the index has of a record are those of its object. Each class of a hierarchy has its own aliases, and
+    /// an index follows those of the class that declares it. Of a class that this process does not know they count as such.
+    func hasOwnValues(_ record: FieldRecord) throws -> Bool {
+      guard hasOlderKeys, let concreteTag = record.concreteTag, isWithoutAliases(concreteTag) else {
+        return true
+      }
+      return try fields.haveOwnNames(in: record)
+    }
+
+    private func isWithoutAliases(_ concreteTag: UInt64) -> Bool {
+      if let known = areWithoutAliases[concreteTag] { return known }
+      let types = TypeTag.types(withDigest: concreteTag).map { try? RecordTypeFacts.met($0) }
+      if types.isEmpty { return false }
+      let isWithout = types.allSatisfy { facts in
+        facts.map { item.definition.takesOthers(than: $0) } ?? false
+      }
+      areWithoutAliases[concreteTag] = isWithout
+      return isWithout
+    }
+
     /// Whether the whole values of an entry may be kept beside it, which are those that stand cut or hashed.
     @inline(__always)
     func mayKeepWhole(_ entry: Entry) -> Bool {
@@ -134,19 +159,19 @@ extension IndexBatch {
       }
       let start = begin(key, &bytes)
       let kinds = try fields.append(record, to: &bytes)
-      return finish(start, key, record, kinds, &bytes, &whole)
+      return try finish(start, key, record, kinds, &bytes, &whole)
     }
 
     /// The entry of one element of a record; nil stands for an element whose value is unknown.
     func entry(
       of element: FieldValue?, _ key: RawSpan, _ record: FieldRecord, _ bytes: inout OrderedBytes,
       _ whole: inout [Int: [UInt8]]
-    ) -> Entry {
+    ) throws -> Entry {
       let start = begin(key, &bytes)
       if let element { bytes.append(element) } else { bytes.appendOther() }
       var kinds = IndexedFields.Kinds()
       kinds.note(bytes[start + KeyLayout.indexPrefixByteCount], in: 0)
-      return finish(start, key, record, kinds, &bytes, &whole)
+      return try finish(start, key, record, kinds, &bytes, &whole)
     }
 
     /// The entry of a record that cannot be read.
@@ -169,9 +194,10 @@ extension IndexBatch {
     private func finish(
       _ start: Int, _ key: RawSpan, _ record: FieldRecord, _ kinds: IndexedFields.Kinds,
       _ bytes: inout OrderedBytes, _ whole: inout [Int: [UInt8]]
-    ) -> Entry {
+    ) throws -> Entry {
       let valuesStart = start + KeyLayout.indexPrefixByteCount
-      let isUnique = isUnique(among: record.concreteTag) && !kinds.hasNull && !kinds.hasOther
+      let isUnique =
+        try isUnique(among: record.concreteTag) && !kinds.hasNull && !kinds.hasOther && hasOwnValues(record)
       if hash != nil || bytes.count - valuesStart > OrderedBytes.uncutByteCount {
         if isUnique { whole[start] = Array(bytes.all[valuesStart...]) }
         shorten(from: valuesStart, kinds, &bytes)

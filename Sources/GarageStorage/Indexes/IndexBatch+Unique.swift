@@ -63,10 +63,12 @@ extension IndexBatch {
     let range = StorageKeyRange.prefix(
       KeyLayout.indexPrefix(tag: tag, index: part.item.id) + values)
     var others: [StorageKey] = []
+    // Beside left-overs there may be any number of objects that do not have what the index has of them.
+    let most = part.hasOlderKeys ? Int.max : 8
     func visit(_ key: RawSpan) -> ScanStep {
       let isOwn = withBytes(entry.start, entry.keyCount) { compareKeys($0, key) == 0 }
       if !isOwn && !isRemoved(part, key) { others.append(StorageKey(key)) }
-      return others.count < 8 ? .continue : .stop
+      return others.count < most ? .continue : .stop
     }
     if part.item.definition.classTags.isEmpty {
       try transaction.scanKeys(range, .forward, visit)
@@ -111,6 +113,7 @@ extension IndexBatch {
       guard let record else { return false }
       var isHeld = false
       let isReadable = try withFields(key.bytes.span.bytes, record) { record in
+        if try !part.hasOwnValues(record) { return }
         if part.item.definition.isEach {
           _ = try part.fields.forEachElement(record) { element in
             guard let element else { return }

@@ -274,7 +274,7 @@ final class IndexBatch {
   private func elements(_ part: Part, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
     var entries: [Entry] = []
     let isAbsent = try part.fields.forEachElement(record) { element in
-      entries.append(part.entry(of: element, key, record, &bytes, &wholeValues))
+      entries.append(try part.entry(of: element, key, record, &bytes, &wholeValues))
     }
     if isAbsent { part.kinds.noteAbsent(in: 0) }
     entries.sort(by: isBefore)

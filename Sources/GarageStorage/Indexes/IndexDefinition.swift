@@ -135,6 +135,14 @@ extension IndexDefinition {
     return true
   }
 
+  /// Whether objects of a type take nothing from any of the older keys that it takes fields from.
+  func takesOthers(than facts: RecordTypeFacts) -> Bool {
+    components.allSatisfy { component in
+      guard component.path.keys.count == 1 else { return component.olderKeys.isEmpty }
+      return Set(facts.ofCoder.olderKeys(of: component.path.keys[0])).isDisjoint(with: component.olderKeys)
+    }
+  }
+
   /// Whether it takes fields from older keys.
   var hasOlderKeys: Bool { components.contains { !$0.olderKeys.isEmpty } }
 

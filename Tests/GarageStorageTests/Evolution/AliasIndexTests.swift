@@ -63,6 +63,55 @@ import Testing
       override class var propertyAliases: [String: [String]] { [:] }
     }
   }
+  private enum Unique {
+    class Boat: Codable, Identifiable, TypeTagged, Evolving, Indexed {
+      typealias IndexedType = Boat
+      class var typeTag: String { "boat of alias indexes" }
+      class var propertyAliases: [String: [String]] { ["title": ["name"]] }
+      class var indexes: [Index<Boat>] { [Index(\.title, .unique, .readable)] }
+      var id: Int
+      var title: String?
+      init(id: Int, title: String?) { (self.id, self.title) = (id, title) }
+      fileprivate enum NameKey: CodingKey { case name }
+    }
+    /// It has another property under the older key.
+    final class Raft: Boat {
+      override class var typeTag: String { "raft of alias indexes" }
+      override class var propertyAliases: [String: [String]] { [:] }
+      let name: String?
+      init(id: Int, title: String?, name: String?) {
+        self.name = name
+        super.init(id: id, title: title)
+      }
+      required init(from decoder: any Decoder) throws {
+        name = try decoder.container(keyedBy: NameKey.self).decodeIfPresent(String.self, forKey: .name)
+        try super.init(from: decoder)
+      }
+      override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: NameKey.self)
+        try container.encodeIfPresent(name, forKey: .name)
+        try super.encode(to: encoder)
+      }
+    }
+    /// It writes the value as older programs did.
+    final class Canoe: Boat {
+      override class var typeTag: String { "canoe of alias indexes" }
+      let name: String?
+      init(id: Int, title: String?, name: String?) {
+        self.name = name
+        super.init(id: id, title: title)
+      }
+      required init(from decoder: any Decoder) throws {
+        name = nil
+        try super.init(from: decoder)
+      }
+      override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: NameKey.self)
+        try container.encodeIfPresent(name, forKey: .name)
+        try super.encode(to: encoder)
+      }
+    }
+  }
   private enum Named {
     class Pet: Codable, Identifiable, TypeTagged {
       class var typeTag: String { "pet of alias indexes" }
@@ -89,6 +138,34 @@ import Testing
     #expect(try query.where(\.title == nil).retrieveAll().map(\.id) == [2])
     #expect(try query.sorted(by: \.title).limit(2).retrieveAll().map(\.id) == [2, 1])
     #expect(try garage.query(Titled.Cat.self).where(\.title == "Tom").retrieveAll().map(\.id) == [4])
+  }
+
+  /// Of a class without the alias, what stands under the older key is another property's.
+  @Test(arguments: Backend.engines)
+  func aClassIsNotComparedByOthersAliases(_ backend: Backend) throws {
+    let garage = try Place(backend).garage([Unique.Boat.self, Unique.Raft.self, Unique.Canoe.self])
+    try garage.park(Unique.Raft(id: 1, title: nil, name: "Tom"))
+    try garage.park(Unique.Raft(id: 2, title: nil, name: "Tom"))
+    try garage.park(Unique.Boat(id: 3, title: "Tom"))
+    #expect(try garage.count(Unique.Boat.self) == 3)
+    // However many stand before one that has the value.
+    let rafts = (10..<20).map { Unique.Raft(id: $0, title: nil, name: "Tum") }
+    try garage.parkAll(rafts)
+    try garage.park(Unique.Boat(id: 20, title: "Tum"))
+    #expect(throws: GarageError.self) { try garage.park(Unique.Boat(id: 21, title: "Tum")) }
+    try garage.delete(Unique.Boat.self, identifier: 20)
+    for raft in rafts { try garage.delete(raft) }
+    // Under its own key it is compared, and with all.
+    #expect(throws: GarageError.self) { try garage.park(Unique.Raft(id: 4, title: "Tom", name: nil)) }
+    try garage.park(Unique.Raft(id: 4, title: "Tim", name: nil))
+    #expect(throws: GarageError.self) { try garage.park(Unique.Boat(id: 5, title: "Tim")) }
+    // A class that inherits the alias has the value under either key.
+    #expect(throws: GarageError.self) { try garage.park(Unique.Canoe(id: 6, title: nil, name: "Tim")) }
+    try garage.park(Unique.Canoe(id: 6, title: nil, name: "Tam"))
+    #expect(throws: GarageError.self) { try garage.park(Unique.Boat(id: 7, title: "Tam")) }
+    #expect(try garage.retrieveAll(Unique.Boat.self).map(\.title) == [nil, nil, "Tom", "Tim", "Tam"])
+    #expect(try garage.query(Unique.Boat.self).where(\.title == "Tom").retrieveAll().map(\.id) == [3])
+    #expect(try garage.verifyIndexes().isSound)
   }
 
   @Test(arguments: Backend.engines)
