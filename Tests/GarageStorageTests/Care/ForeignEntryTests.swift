@@ -120,6 +120,24 @@ import Testing
     }
   }
 
+  /// What has a key that none of a garage's entries has is no damage, and keeps no export back.
+  @Test(arguments: Backend.engines)
+  func anExportLeavesThemOut(_ backend: Backend) throws {
+    let store = try CareStore(backend)
+    let before = store.place.folder.appending(path: "before")
+    try store.garage.export(to: before)
+    let foreign: [Entry] = [
+      ([0x01], [1]), ([0x01, 1, 2], [1, 2]), ([0x02] + [UInt8](repeating: 7, count: 9), [3]),
+      ([0x10], [1]), ([0x10] + [UInt8](repeating: 0x55, count: 8), [3]),
+    ]
+    try put(foreign, store.driver)
+    let report = try store.garage.verify()
+    #expect(report.isSound && report.findings.count == foreign.count, "\(report)")
+    let behind = store.place.folder.appending(path: "behind")
+    try store.garage.export(to: behind)
+    #expect(try Data(contentsOf: before) == Data(contentsOf: behind))
+  }
+
   /// Entries that name no record are passed over by who looks for objects by their status, also where they are cut.
   @Test(arguments: Backend.engines)
   func aSyncStatusOfNoRecordIsPassedOver(_ backend: Backend) throws {
