@@ -7,27 +7,34 @@ extension Garage {
   /// Commits a body of bytes, together with the changes that others commit at the same time. It runs on another thread, perhaps
   /// more than once, and must not run users' code.
   ///
+  /// - Parameter own: the caller's hooks that run after the commit, with those of the unsaved changes that are saved along. Asked
+  ///   for when it is done.
   /// - Throws: the errors of `body`; `CancellationError` if the task was cancelled before anybody began with it.
   nonisolated(nonsending)
-    func submitBytes(byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Void) async throws
+    func submitBytes(
+      byteCount: Int = 0, with own: () -> CommitHooks = { CommitHooks() },
+      _ body: @escaping (WriteAccess) throws -> Void
+    ) async throws
   {
     // Unsaved changes would be saved along with it, and bring hooks, which must not run in a commit for several callers.
     guard let queue = store.commits, isAutosaveEnabled, !store.hasUnsavedChanges else {
-      return try await submit(body)
+      return try await submit(with: own, body)
     }
     try await retryingInTask(isClocked: store.isSharedAcrossProcesses, store.gate) { _ in
-      try await wait(in: queue, .bytes(body), byteCount: byteCount)
+      try await wait(in: queue, .bytes(body), byteCount: byteCount, with: own)
     }
   }
 
   /// Commits a body in a transaction of its own, on a thread of the library's unless the storage never makes it wait.
   ///
-  /// - Parameter isLong: whether the body may go through many objects. Then it runs on a thread of the library's in any case.
+  /// - Parameters:
+  ///   - isLong: whether the body may go through many objects. Then it runs on a thread of the library's in any case.
+  ///   - own: as for ``submitBytes(byteCount:with:_:)``.
   /// - Throws: the errors of `body`; `CancellationError` if the task was cancelled before the body began.
   nonisolated(nonsending)
     func submit<R>(
       retrying attempts: Int? = nil, autosaves: Bool? = nil, isLong: Bool = false,
-      _ body: @escaping (WriteAccess) throws -> R
+      with own: () -> CommitHooks = { CommitHooks() }, _ body: @escaping (WriteAccess) throws -> R
     ) async throws -> R
   {
     var settings = CallSettings(of: self)
@@ -52,7 +59,9 @@ extension Garage {
           if alone, let gate = store.gate { try gate.enter(alone: true, commit) } else { try commit() }
       }
       try await run(commit, isLong: isLong)
-      hooks.value?.runAfterCommit()
+      var after = hooks.value ?? CommitHooks()
+      after.append(own())
+      after.runAfterCommit()
       return result.value.unsafelyUnwrapped
     }
   }
@@ -89,7 +98,10 @@ extension Garage {
 
   /// Waits in the queue until the work is done. Cancelling removes the job, as long as nobody has begun it.
   nonisolated(nonsending)
-    private func wait(in queue: CommitQueue, _ work: CommitJob.Work, byteCount: Int) async throws
+    private func wait(
+      in queue: CommitQueue, _ work: CommitJob.Work, byteCount: Int,
+      with own: () -> CommitHooks = { CommitHooks() }
+    ) async throws
   {
     try Task.checkCancellation()
     let submitted = Mutex<CommitJob?>(nil)
@@ -105,7 +117,9 @@ extension Garage {
       if let job = submitted.withLock({ $0 }), queue.cancel(job) { job.settle(CancellationError()) }
     }
     // The hooks of changes that were made, but not saved, while the job waited.
-    submitted.withLock { $0 }?.hooks.runAfterCommit()
+    var after = submitted.withLock { $0 }?.hooks ?? CommitHooks()
+    after.append(own())
+    after.runAfterCommit()
   }
 }
 

@@ -159,6 +159,47 @@ import Testing
     #expect(try await place.garage().contains(Counter.self, identifier: 1))
   }
 
+  /// The same where they became unsaved while the change was in the queue.
+  @Test(arguments: Backend.durable)
+  func hooksRunOnceForWhatWasUnsavedMeanwhile(_ backend: Backend) async throws {
+    // There the change waits for nobody.
+    if backend.isPostgres { return }
+    let garage = try Place(backend).garage()
+    let (isInside, isDone) = (
+      AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)
+    )
+    let mayEnd = DispatchSemaphore(value: 0)
+    let traced = traced
+    Thread.detachNewThread {
+      do {
+        try garage.withAutosaveDisabled {
+          try garage.write { writer in
+            try writer.set(traced, value: 1)
+            isInside.continuation.finish()
+            mayEnd.wait()
+          }
+        }
+      } catch {
+        Issue.record("\(error)")
+        isInside.continuation.finish()
+      }
+      isDone.continuation.finish()
+    }
+    for await _ in isInside.stream {}
+    let log = HookLog()
+    let plain = Key<InnerSpace, Int>(id: "plain", defaultValue: 0)
+    let setting = Task { try await HookLog.$current.withValue(log) { try await garage.set(plain, value: 1) } }
+    // Time to get into the queue. Where it is not enough, nothing unusual happens.
+    try await Task.sleep(for: .milliseconds(30))
+    mayEnd.signal()
+    for await _ in isDone.stream {}
+    try await setting.value
+    #expect(take(log) == ["post inner", "post hooked", "did 0 → 10"])
+    #expect(!garage.hasUnsavedChanges)
+    #expect(try await garage.get(traced) == 10)
+    #expect(try await garage.get(plain) == 1)
+  }
+
   /// Also where the changes became unsaved while its own was in the queue.
   @Test(arguments: Backend.durable)
   func hooksRunInTheTaskThatWaitedForItsTurn(_ backend: Backend) async throws {

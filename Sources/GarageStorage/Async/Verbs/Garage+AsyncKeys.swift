@@ -253,15 +253,16 @@ extension Garage {
     var hooks = CommitHooks()
     hooks.note(namespace)
     do { try hooks.runBeforeCommit() } catch { throw translated(error) }
+    if let after { hooks.afterCommit(after) }
+    // Changes that became unsaved in between are saved by the same commit, after which the hooks of a namespace run once. Before
+    // it they run again then, because these changes were not there yet.
+    func own() -> CommitHooks { hasChanged.value == true ? hooks : CommitHooks() }
     if tellsObjects {
-      try await submit { hasChanged.value = try body($0) }
+      try await submit(with: own) { hasChanged.value = try body($0) }
     } else {
-      try await submitBytes(byteCount: byteCount) { hasChanged.value = try body($0) }
+      try await submitBytes(byteCount: byteCount, with: own) { hasChanged.value = try body($0) }
     }
-    guard hasChanged.value == true else { return false }
-    hooks.runAfterCommit()
-    after?()
-    return true
+    return hasChanged.value == true
   }
 }
 
