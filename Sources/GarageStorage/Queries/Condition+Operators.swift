@@ -153,16 +153,6 @@ func nameOf<Root, Value>(_ property: KeyPath<Root, Value>) -> String {
   return path.hasSuffix("?") ? String(path.dropLast()) : path
 }
 
-/// A constant as conditions and plans write it.
-func constantText(_ value: some Any) -> String {
-  switch value {
-  case let text as String: String(reflecting: text)
-  case let date as Date: dateText(date.timeIntervalSinceReferenceDate)
-  case let optional as any OptionalObject: optional.object.map { constantText($0) } ?? "nil"
-  default: "\(value)"
-  }
-}
-
 extension Condition {
   fileprivate static func equal<Value: Equatable & Codable>(
     _ property: KeyPath<Root, Value>, _ value: Value, _ name: StaticString

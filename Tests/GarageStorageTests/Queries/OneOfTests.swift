@@ -27,10 +27,48 @@ import Testing
     #expect(try query.where(\.spot == .oneOf(spots)).explain().description.contains("spot"))
   }
 
+  private struct Span: Codable, Hashable {
+    var from: Date
+    var name: String?
+  }
+
+  private enum Mark: Codable, Hashable {
+    case none
+    case at(Date)
+    case between(from: Date, to: Date)
+  }
+
+  private struct Trip: Codable, Identifiable {
+    var id: Int
+    var span: Span
+    var mark: Mark?
+    var days: [Date]
+  }
+
   private struct Event: Codable, Identifiable {
     var id: Int
     var day: Date
     var others: [Date]
+  }
+
+  /// They are named in values of other types as well.
+  @Test func datesInsideOfValues() throws {
+    let garage = try Place(.memory).garage()
+    let never = Date(timeIntervalSinceReferenceDate: .nan)
+    let text = "nan s since 2001-01-01T00:00:00Z"
+    let query = garage.query(Trip.self)
+    let conditions: [(condition: Condition<Trip>, words: String)] = [
+      (\.span == Span(from: never, name: "a"), "\\.span == Span(from: \(text), name: \"a\")"),
+      (\.span == Span(from: never, name: nil), "\\.span == Span(from: \(text), name: nil)"),
+      (\.mark == Mark.at(never), "\\.mark == at(\(text))"),
+      (\.mark == Mark.between(from: never, to: never), "\\.mark == between(from: \(text), to: \(text))"),
+      (\.days == [never, never], "\\.days == [\(text), \(text)]"),
+      (\.mark == Mark.none, "\\.mark == none"),
+    ]
+    for (condition, words) in conditions {
+      #expect("\(condition)".contains(words), "\(condition)")
+      #expect(try query.where(condition).explain().description.contains(words))
+    }
   }
 
   /// Conditions are put into words only for those who ask: `Date.description` ends the process where the seconds are no number.
