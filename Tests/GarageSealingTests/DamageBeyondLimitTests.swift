@@ -20,14 +20,26 @@ import Testing
     }
   }
 
+  /// Asked for by this test alone.
+  private struct Shard: Codable, Identifiable {
+    var id: Int
+    var rank: Int
+  }
+
   /// Forty pebbles, of which one is found and the seal of one a little behind it is damaged.
   private func damaged(isFar: Bool) throws -> Garage {
     let memory = MemoryStorage()
     let sealed = try SealedStorage(memory, sealer: InsecureTestSealer(key: 7))
     let garage = try isFar ? Garage(FarSealedStorage(base: sealed)) : Garage(sealed)
     try garage.parkAll((0..<40).map { Pebble($0, text: $0 == 1 ? "found" : "other") })
+    try damage(memory) { try garage.park(Pebble(3, text: "changed")) }
+    return garage
+  }
+
+  /// Damages the largest entry that changes.
+  private func damage(_ memory: MemoryStorage, changing change: () throws -> Void) throws {
     let before = try contents(memory)
-    try garage.park(Pebble(3, text: "changed"))
+    try change()
     let after = try contents(memory)
     let changed = after.filter { before[$0.key] != $0.value }
     let key = try #require(changed.max { $0.value.count < $1.value.count }?.key)
@@ -37,7 +49,6 @@ import Testing
       try transaction.put(value, for: key)
       return .commit(())
     }
-    return garage
   }
 
   private func contents(_ memory: MemoryStorage) throws -> [StorageKey: [UInt8]] {
@@ -69,6 +80,27 @@ import Testing
     #expect(throws: GarageError.self) { try found.count() }
     #expect(throws: GarageError.self) { try found.identifiers() }
     #expect(throws: GarageError.self) { try named.sorted(by: \.rank).limit(2).retrieveAll() }
+  }
+
+  /// Some objects of a type are read when it is first asked for; those that a query does not come to forbid no commit.
+  @Test func aSampleForbidsNoCommit() throws {
+    let memory = MemoryStorage()
+    let garage = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+    try garage.parkAll((0..<40).map { Shard(id: $0, rank: $0) })
+    try damage(memory) { try garage.park(Shard(id: 3, rank: 1000)) }
+    try garage.write { writer in
+      #expect(try writer.query(Shard.self).where(\.rank >= 1).limit(1).retrieveAll().map(\.id) == [1])
+      try writer.park(Pebble(1, text: "new"))
+    }
+    #expect(try garage.contains(Pebble.self, identifier: 1))
+    // A query that comes to it does.
+    #expect(throws: GarageError.self) {
+      try garage.write { writer in
+        try writer.park(Pebble(2, text: "new"))
+        _ = try? writer.query(Shard.self).where(\.rank >= 1).retrieveAll()
+      }
+    }
+    #expect(try garage.count(Pebble.self) == 1)
   }
 
   /// What stands before it was handed on.

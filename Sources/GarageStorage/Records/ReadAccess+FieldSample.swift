@@ -64,11 +64,13 @@ extension ReadAccess {
       var isTagUsed = false
       for direction in [ScanDirection.forward, .backward] {
         if direction == .backward && !isTagUsed { break }
-        var (foundCount, rest) = (0, 16)
+        var (foundCount, rest) = (0, ReadAccess.mostSampleReads)
         func visit(_ key: RawSpan, _ record: RawSpan) throws -> ScanStep {
           (isTagUsed, isEmpty) = (true, false)
-          // A record that is large, damaged or of another class is no sample. If it is damaged, decoding it will say so.
-          if record.byteCount < ReadAccess.mostSampledBytes, let content = try contentIfWhole(key, record),
+          // A record that is large, damaged or of another class is no sample. If it is damaged, decoding it will say so. One that
+          // does not open may be given without bytes.
+          if 1..<ReadAccess.mostSampledBytes ~= record.byteCount,
+            let content = try contentIfWhole(key, record),
             content.header.concreteTag.map({ facts.ownTags.contains($0) }) ?? true,
             ofAnyVersion || content.header.typeVersion == facts.ofCoder.currentVersion
           {
@@ -80,7 +82,7 @@ extension ReadAccess {
           return foundCount == count || rest == 0 || restOfBytes < 0 ? .stop : .continue
         }
         do {
-          try transaction.scan(KeyLayout.records(tag: tag), direction, visit)
+          try scanForSample(KeyLayout.records(tag: tag), direction, visit)
         } catch let error as StorageError where error.isOfOneValue {
           // Neither is one that does not open. Those in front of it have to do.
           (isTagUsed, isEmpty) = (true, false)
@@ -92,8 +94,10 @@ extension ReadAccess {
       try value.withTargets(room: &room) { identity in
         let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier).bytes
         do {
-          return try transaction.withValue(for: key.span.bytes) { record -> RecordValue? in
-            guard let record, record.byteCount < ReadAccess.mostSampledBytes else { return nil }
+          return try transaction.withReplaceableValue(
+            for: key.span.bytes, isSealed: garage.objectKeys.isSealed
+          ) { record -> RecordValue? in
+            guard let record, 1..<ReadAccess.mostSampledBytes ~= record.byteCount else { return nil }
             return try contentIfWhole(key.span.bytes, record)?.value
           }
         } catch let error as StorageError where error.isOfOneValue {
@@ -102,6 +106,30 @@ extension ReadAccess {
       }
     }
     return (whole, isEmpty)
+  }
+
+  /// Visits records for a sample. In a write, to read one that does not open as others are read would forbid the commit. There each
+  /// is read by itself, and such a one is given without bytes.
+  private func scanForSample(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    guard garage.objectKeys.isSealed, transaction is any WriteTransaction else {
+      return try transaction.scan(range, direction, visit)
+    }
+    var keys: [StorageKey] = []
+    try transaction.scanKeys(range, direction) { key in
+      keys.append(StorageKey(key))
+      return keys.count < ReadAccess.mostSampleReads ? .continue : .stop
+    }
+    for key in keys {
+      let bytes = key.bytes
+      let step = try transaction.withReplaceableValue(for: bytes.span.bytes, isSealed: true) {
+        record -> ScanStep in
+        guard let record else { return .continue }
+        return try visit(bytes.span.bytes, record)
+      }
+      if step == .stop { return }
+    }
   }
 
   /// The content of a record; nil where it is damaged. An error of fetching is no damage, and is thrown.
@@ -116,6 +144,8 @@ extension ReadAccess {
   }
 
   private static var mostSampledBytes: Int { 1 << 20 }
+  /// How many records are looked at for a sample, from either end.
+  private static var mostSampleReads: Int { 16 }
 }
 
 extension Garage {
