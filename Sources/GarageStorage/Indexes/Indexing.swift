@@ -428,6 +428,7 @@ extension Index {
         IndexedFields.Component(
           path: path, olderKeys: older, ignoresCase: options.contains(.caseInsensitive)))
     }
+    try checkDistinct(definition, invalid)
     if name == nil, parts.contains(where: \.isNameless) {
       shownName = definition.components.map { "\($0.path)" }.joined(separator: ", ")
     }
@@ -447,6 +448,22 @@ extension Index {
     return Indexing.Declaration(
       definition: definition, id: definition.id, name: shownName, typeName: facts.name,
       check: isNamed ? IndexCheck(Root.self, parts[0], definition) : nil)
+  }
+
+  /// Throws if a definition names a field twice, or if the index has a name that tells nothing.
+  private func checkDistinct(_ definition: IndexDefinition, _ invalid: (String) -> GarageError) throws {
+    if name?.isEmpty == true {
+      throw invalid(
+        "its name is empty. Leave the name away, and it has that of its properties, or give it another one.")
+    }
+    var paths: Set<FieldPath> = []
+    for component in definition.components where !paths.insert(component.path).inserted {
+      throw invalid(
+        """
+        it has "\(component.path)" twice, by which nothing more is found or sorted than once. Leave it away in one place, or \
+        name another property there.
+        """)
+    }
   }
 
   /// Throws if a definition has more than the catalog can hold, before it is written.

@@ -67,6 +67,16 @@ import Testing
     ])
   }
 
+  @Test func whatIsNamedTwiceOrNotAtAll() throws {
+    try expectInvalid(Index(\Member.email, \Member.email), "\"email\" twice")
+    try expectInvalid(Index(\Member.id, \Member.email, \Member.id, .readable), "\"id\" twice")
+    try expectInvalid(Index("both", \Member.email, \Member.email, .unique), "\"email\" twice")
+    try expectInvalid(Index("", \Member.email), "name is empty")
+    try expectInvalid(Index("", \Member.email, \Member.id), "name is empty")
+    let garage = try Place(.memory).garage()
+    try garage.indexing.declare([Index(\Member.email, \Member.id), Index(" ", \Member.id)])
+  }
+
   /// Who drops one of two indexes of one name would drop both.
   @Test func namesAreOfOneIndex() throws {
     let garage = try Place(.memory).garage()
