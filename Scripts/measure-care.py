@@ -178,7 +178,9 @@ def main():
     parser.add_argument("--reading", action="store_true", help="only reading")
     arguments = parser.parse_args()
     for product in ["garage", "InspectorFixture"]:
-        subprocess.run([*BUILD, "--product", product], cwd=ROOT, check=True, stdout=sys.stderr)
+        # As the Makefile has it.
+        environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
+        subprocess.run([*BUILD, "--product", product], cwd=ROOT, check=True, stdout=sys.stderr, env=environment)
     binaries = subprocess.run(
         [*BUILD, "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
     garage, fixture = (os.path.join(binaries, name) for name in ["garage", "InspectorFixture"])
