@@ -22,24 +22,6 @@ public func != <Root: Codable, Value: Equatable & Codable>(
   !.equal(property, value, "==")
 }
 
-// Of `Equatable` types the compiler takes the operators above, as it did when there were no others.
-
-/// Whether a property is nil, of whatever type its value is: `\.owner == nil`.
-@_disfavoredOverload
-public func == <Root: Codable, Wrapped: Codable>(
-  property: KeyPath<Root, Wrapped?>, none: _OptionalNilComparisonType
-) -> Condition<Root> {
-  Condition(NilComparison(property))
-}
-
-/// Whether a property has a value, of whatever type: `\.owner != nil`.
-@_disfavoredOverload
-public func != <Root: Codable, Wrapped: Codable>(
-  property: KeyPath<Root, Wrapped?>, none: _OptionalNilComparisonType
-) -> Condition<Root> {
-  !Condition(NilComparison(property))
-}
-
 /// Whether a property is less than a value.
 public func < <Root: Codable, Value: Comparable & Codable>(
   property: KeyPath<Root, Value>, value: Value
@@ -205,27 +187,6 @@ private final class EqualComparison<Root: Codable, Value: Equatable & Codable>: 
   override var equality: (property: AnyKeyPath, value: FieldValue)? {
     FieldValue.ofCommonType(value).map { (property, $0) }
   }
-}
-
-/// Whether a property is nil whose values need not be comparable.
-private final class NilComparison<Root: Codable, Wrapped: Codable>: ObjectComparison<Root> {
-  private let property: KeyPath<Root, Wrapped?>
-
-  init(_ property: KeyPath<Root, Wrapped?>) { self.property = property }
-
-  override func text() -> String { "\(nameOf(property)) == nil" }
-  override func field(_ type: any Decodable.Type) -> StoredField? {
-    isOfScalars
-      ? StoredField.of(property, in: type)?.comparable : StoredField.ofOptional(property, in: type)
-  }
-  override func test() throws -> FieldTest? {
-    try isOfScalars ? FieldTest.equality(with: Wrapped?.none) : .isNull
-  }
-  /// Whether bytes tell the values apart, too. Then the field is found as for comparing these.
-  private var isOfScalars: Bool {
-    if case .none = FieldComparability(Wrapped?.self) { false } else { true }
-  }
-  override func holds(_ object: Root) -> Bool { object[keyPath: property] == nil }
 }
 
 /// Whether a property comes before or behind a value.

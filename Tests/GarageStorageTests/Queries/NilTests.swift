@@ -150,51 +150,6 @@ import Testing
     #expect(try !decides(\.address == Address(city: "", zip: nil)))
   }
 
-  /// None of the types is `Equatable`.
-  private struct Opaque: Codable { var text: String }
-  private final class Owner: Codable, Identifiable {
-    let id: Int
-    init(_ id: Int) { self.id = id }
-  }
-  private struct Parcel: Codable, Identifiable {
-    var id: Int
-    var content: Opaque?
-    var contents: [Opaque]?
-    var owner: Owner?
-    var label: String?
-  }
-
-  /// A property can be nil without being comparable to anything else.
-  @Test(arguments: Backend.allCases)
-  func ofTypesThatAreNotEquatable(_ backend: Backend) throws {
-    let garage = try Place(backend).garage()
-    var parcels = (0..<12).map { Parcel(id: $0) }
-    let owner = Owner(1)
-    for id in 0..<12 {
-      if id % 2 != 0 { parcels[id].content = Opaque(text: "a") }
-      if id % 3 != 0 { parcels[id].contents = [] }
-      if id % 4 != 0 { parcels[id].owner = owner }
-      if id % 5 != 0 { parcels[id].label = "b" }
-    }
-    parcels[11].owner = Owner(2)
-    try garage.parkAll(parcels)
-    // Who refers to it has none now.
-    try garage.delete(Owner.self, identifier: 2)
-    let query = garage.query(Parcel.self)
-    #expect(try query.where(\.content == nil).values(\.id) == [0, 2, 4, 6, 8, 10])
-    #expect(try query.where(\.content != nil && \.contents == nil).values(\.id) == [3, 9])
-    #expect(try query.where(\.owner == nil).retrieveAll().map(\.id) == [0, 4, 8, 11])
-    #expect(try query.where(!(\.owner != nil) || \.label == nil).count() == 6)
-    #expect(try !query.where(\.content == nil && \.contents != nil).explain().description.contains("decodes"))
-    #expect(try query.where(\.content == nil).explain().description.contains("\\.content == nil"))
-
-    func isMissing<Value: Codable>(_ property: KeyPath<Parcel, Value?>) -> Condition<Parcel> {
-      property == nil
-    }
-    #expect(try query.where(isMissing(\.label)).values(\.id) == [0, 5, 10])
-    #expect(try query.where(isMissing(\.contents)).values(\.id) == [0, 3, 6, 9])
-  }
-
   private struct Older: Codable, Identifiable, TypeTagged {
     static var typeTag: String { "evolving nil" }
     var id: Int
