@@ -4,6 +4,7 @@
   internal import Foundation
 #endif
 internal import GarageCoding
+internal import Synchronization
 
 // The operators that make conditions of key paths. There is one for each form that the right side may have, so that the
 // compiler finds the one meant at once.
@@ -235,12 +236,20 @@ private final class OrderedComparison<Root: Codable, Property: Codable, Value: C
 private final class MatchComparison<Root: Codable, Value: Codable>: ObjectComparison<Root> {
   private let property: KeyPath<Root, Value>
   private let match: ValueMatch<Value>
+  private let writtenText = Mutex<String?>(nil)
 
   init(_ property: KeyPath<Root, Value>, _ match: ValueMatch<Value>) {
     (self.property, self.match) = (property, match)
   }
 
-  override func text() -> String { "\(nameOf(property)) == \(match.text())" }
+  /// Written once: each field of each of many values asks for it.
+  override func text() -> String {
+    writtenText.withLock { written in
+      let text = written ?? "\(nameOf(property)) == \(match.text())"
+      written = text
+      return text
+    }
+  }
   override func field(_ type: any Decodable.Type) -> StoredField? {
     StoredField.of(property, in: type)?.comparable
   }

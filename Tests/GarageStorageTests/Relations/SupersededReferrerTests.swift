@@ -28,8 +28,18 @@ import Testing
     let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier)
     let former = KeyLayout.record(
       tag: TypeTag(name: T.formerTypeTags[0]).digest, sameIdentifierAs: key.bytes.span.bytes)
-    let value = try garage.withWriteAccess { access in try access.transaction.value(for: key) }
-    let record: [UInt8] = try #require(value)
+    let record: [UInt8] = try garage.withWriteAccess { access in
+      let present: [UInt8] = try #require(try access.recordThatOpens(key, T.typeTag))
+      let moved = try garage.objectKeys.withIdentifier(
+        of: key.bytes.span.bytes, present.span.bytes, typeName: T.typeTag
+      ) { identifier in
+        try RecordSummary.record(
+          present.span.bytes, tag: identity.tag, keyIdentifier: identifier,
+          movedTo: TypeTag(name: T.formerTypeTags[0]).digest, concreteTag: { $0 }, renaming: [:], except: nil,
+          typeName: T.typeTag)
+      }
+      return moved ?? present
+    }
     try garage.park(present)
     try garage.withWriteAccess { access in
       try access.putRecord(record.span.bytes, for: former.bytes.span.bytes)

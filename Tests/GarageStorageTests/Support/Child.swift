@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// The other process: `GarageChild`, built beside the test bundle.
@@ -7,9 +8,7 @@ import Testing
 /// the end of the memory in which it lists them before each start, and end the run.
 final class Child {
   private let (input, output, errors) = (Pipe(), Pipe(), Pipe())
-  private let identifier: pid_t
-  /// How it ended, as `waitpid` says.
-  private var end: Int32?
+  private let end: End
 
   /// Where the programs are that were built with the tests.
   static let folder: URL = {
@@ -26,8 +25,10 @@ final class Child {
   /// - Parameter program: the name of an executable that was built with the tests.
   init(_ arguments: String..., program: String = "GarageChild") throws {
     let path = Child.folder.appendingPathComponent(program).path
-    identifier = try Child.start(
-      path, arguments, input.fileHandleForReading, output.fileHandleForWriting, errors.fileHandleForWriting)
+    end = End(
+      try Child.start(
+        path, arguments, input.fileHandleForReading, output.fileHandleForWriting, errors.fileHandleForWriting)
+    )
     // Each end has one owner: so the other side learns when this one is gone.
     for handle in [input.fileHandleForReading, output.fileHandleForWriting, errors.fileHandleForWriting] {
       try handle.close()
@@ -70,16 +71,6 @@ final class Child {
     return identifier
   }
 
-  /// Waits until it has ended; returns how, as `waitpid` says.
-  @discardableResult
-  private func waitForEnd() -> Int32 {
-    if let end { return end }
-    var end: Int32 = 0
-    while waitpid(identifier, &end, 0) < 0 && errno == EINTR {}
-    self.end = end
-    return end
-  }
-
   /// Sends a line.
   func send(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
@@ -98,22 +89,22 @@ final class Child {
       if more.isEmpty { break }
       text += more
     }
-    Foundation.kill(identifier, SIGKILL)
-    waitForEnd()
+    end.kill()
+    _ = end.wait()
     text += try output.fileHandleForReading.readToEnd() ?? Data()
     return String(decoding: text, as: UTF8.self)
   }
 
   /// Ends the process at once, whatever it is doing.
   func kill() {
-    Foundation.kill(identifier, SIGKILL)
-    waitForEnd()
+    end.kill()
+    _ = end.wait()
   }
 
   /// Waits for the process to end well; returns what it printed since.
   func lines() throws -> String {
     let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    let end = waitForEnd()
+    let end = self.end.wait()
     let message = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     let signal = end & 0x7F
     #expect(end == 0, "\(signal == 0 ? "status \(end >> 8)" : "signal \(signal)"): \(message)")
@@ -128,6 +119,43 @@ final class Child {
       return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
     return Dictionary(pairs) { _, last in last }
+  }
+}
+
+/// How a process ends. A thread waits for that from the start: as long as one has ended that nobody has waited for, the testing
+/// library, which waits for the processes of exit tests, asks for ended processes again and again and keeps a core busy.
+private final class End: Sendable {
+  private let identifier: pid_t
+  /// What `waitpid` says, once it has ended.
+  private let status = Mutex<Int32?>(nil)
+  private let hasEnded = DispatchSemaphore(value: 0)
+
+  init(_ identifier: pid_t) {
+    self.identifier = identifier
+    let thread = Thread { [self] in
+      // Without taking it away, so that nobody kills another process that has its identifier.
+      var information = siginfo_t()
+      while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+      status.withLock { status in
+        var end: Int32 = 0
+        while waitpid(identifier, &end, 0) < 0 && errno == EINTR {}
+        status = end
+      }
+      hasEnded.signal()
+    }
+    thread.stackSize = 256 << 10
+    thread.start()
+  }
+
+  /// Ends it at once, if it has not ended yet.
+  func kill() { status.withLock { status in if status == nil { _ = Foundation.kill(identifier, SIGKILL) } } }
+
+  /// Waits until it has ended; returns how.
+  func wait() -> Int32 {
+    hasEnded.wait()
+    // For whoever waits next.
+    hasEnded.signal()
+    return status.withLock { $0 ?? 0 }
   }
 }
 
