@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 
 @testable import GarageStorage
 
@@ -272,5 +273,18 @@ struct Acquaintance: Codable, Identifiable {
   var mate: Reference<Hub>? {
     get { friend }
     set { friend = newValue }
+  }
+}
+
+/// Whether a deletion is refused for the sake of those who refer to the object. Any other error is an issue.
+func isRefused(_ delete: () throws -> Void) -> Bool {
+  do {
+    try delete()
+    return false
+  } catch GarageError.stillReferredTo {
+    return true
+  } catch {
+    Issue.record(error)
+    return false
   }
 }

@@ -10,18 +10,6 @@ import Testing
     #expect(try garage.verify().isSound)
   }
 
-  private func isRefused(_ delete: () throws -> Void) -> Bool {
-    do {
-      try delete()
-      return false
-    } catch GarageError.stillReferredTo {
-      return true
-    } catch {
-      Issue.record(error)
-      return false
-    }
-  }
-
   // MARK: - Under a former name
 
   /// What was parked before the rename follows the rules that the type declares now.

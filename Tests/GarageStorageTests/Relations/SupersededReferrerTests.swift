@@ -6,18 +6,6 @@ import Testing
 
 /// Records that an older program has parked under a former name, beside the present one of the same object, which counts.
 @Suite struct SupersededReferrerTests {
-  private func isRefused(_ delete: () throws -> Void) -> Bool {
-    do {
-      try delete()
-      return false
-    } catch GarageError.stillReferredTo {
-      return true
-    } catch {
-      Issue.record(error)
-      return false
-    }
-  }
-
   /// Parks the same as an older program does, that knows the type by its former name alone. No type of this program may have that
   /// name now, so the record is put there by hand.
   private func parkFormerly<T: Codable & Identifiable & TypeTagged>(

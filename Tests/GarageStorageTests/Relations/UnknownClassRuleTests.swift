@@ -4,18 +4,6 @@ import Testing
 
 /// Rules for objects of classes that a program does not know: those that these inherit, and none is passed over.
 @Suite struct UnknownClassRuleTests {
-  private func isRefused(_ delete: () throws -> Void) -> Bool {
-    do {
-      try delete()
-      return false
-    } catch GarageError.stillReferredTo {
-      return true
-    } catch {
-      Issue.record(error)
-      return false
-    }
-  }
-
   @Test(arguments: Backend.engines, [true, false])
   func inheritedRulesHold(_ backend: Backend, isIndexed: Bool) throws {
     let place = try Place(backend)
