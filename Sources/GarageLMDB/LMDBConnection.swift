@@ -28,6 +28,7 @@ final class LMDBConnection: @unchecked Sendable {
   let isReadOnly: Bool
 
   private let env: OpaquePointer
+  fileprivate let committed: LMDBCommittedState
   /// LMDB's descriptor of `data.mdb`; -1 where it does not tell.
   private let dataFile: Int32
   /// The read transaction that was given back last: the address of an ``LMDBReadTransaction`` that is owned here, or one of the
@@ -71,6 +72,7 @@ final class LMDBConnection: @unchecked Sendable {
 
   init(_ environment: OpenedEnvironment, path: String) {
     env = environment.env
+    committed = LMDBCommittedState(environment.env)
     var descriptor: mdb_filehandle_t = -1
     dataFile = mdb_env_get_fd(environment.env, &descriptor) == MDB_SUCCESS ? descriptor : -1
     dbi = environment.dbi
@@ -87,6 +89,7 @@ final class LMDBConnection: @unchecked Sendable {
       for address in pool.idle { Self.transaction(at: address).discard() }
       pool.idle = []
     }
+    committed.close()
     mdb_env_close(env)
   }
 
@@ -161,7 +164,11 @@ final class LMDBConnection: @unchecked Sendable {
       } else {
         var txn: OpaquePointer?
         code = mdb_txn_begin(env, nil, UInt32(MDB_RDONLY), &txn)
-        if code == MDB_SUCCESS, let txn { return LMDBReadTransaction(txn: txn, connection: self) }
+        if code == MDB_SUCCESS, let txn {
+          code = committed.settle(txn)
+          if code == MDB_SUCCESS { return LMDBReadTransaction(txn: txn, connection: self) }
+          mdb_txn_abort(txn)
+        }
         pool.withLock { $0.count -= 1 }
       }
       switch code {
@@ -259,7 +266,7 @@ final class LMDBConnection: @unchecked Sendable {
     let code = mdb_txn_commit(transaction.txn)
     // LMDB does not count a commit that failed, or that changed nothing. Another process may have committed under its number
     // by now.
-    let isCounted = code == MDB_SUCCESS && hasChanged && lastTransaction >= number
+    let isCounted = code == MDB_SUCCESS && hasChanged && committed.lastWritten >= number
     ownCommits.withLock { own in
       own.begun = 0
       if isCounted { own.count += 1 }
@@ -269,19 +276,13 @@ final class LMDBConnection: @unchecked Sendable {
     if count % Self.commitsBetweenReaderChecks == 0 { clearDeadReaders() }
   }
 
-  /// The number of the last transaction that anybody has committed. It stands in the map, which must not be replaced meanwhile.
-  private var lastTransaction: UInt64 {
-    var info = MDB_envinfo()
-    return mdb_env_info(env, &info) == MDB_SUCCESS ? UInt64(info.me_last_txnid) : 0
-  }
-
   /// How many transactions others have committed.
   ///
   /// - Throws: why there is no map any more.
   func foreignCommitCount() throws -> UInt64 {
     // Asked inside the lock: no transaction of this process is counted meanwhile, and none begins to commit.
     try ownCommits.withLock { own in
-      let last = try withMap { lastTransaction }
+      let last = try withMap { committed.number }
       // No other process commits before the one that is committing here has.
       let isCommitted = own.begun > 0 && last >= own.begun
       return last &- own.count &- (isCommitted ? 1 : 0)
@@ -448,7 +449,8 @@ extension LMDBReadTransaction {
   /// Makes a transaction that has ended one on the last committed state; returns what LMDB says.
   @inline(__always)
   fileprivate final func renew() -> Int32 {
-    let code = mdb_txn_renew(txn)
+    var code = mdb_txn_renew(txn)
+    if code == MDB_SUCCESS { code = connection.committed.settle(txn) }
     if code == MDB_SUCCESS { state.beginAnew() }
     return code
   }
