@@ -6,6 +6,7 @@
 /// It promises the following, and `GarageConformance` checks it:
 /// - After a commit that was made outside of ``changeOrigin``, for instance in another process, the next mark that is not nil
 ///   differs from all earlier ones.
+/// - It differs no earlier than reads see the commit: listeners read once for each mark, and would miss what came after.
 /// - A commit made within ``changeOrigin`` leaves the mark as it is. So do a write that is rolled back, and a read.
 /// - A mark may change although nothing was committed. Listeners then look once in vain, and are told of no change.
 /// - Asking for the mark never waits. If it would have to wait, the mark is nil.

@@ -143,9 +143,18 @@ extension Garage {
   public func changes() -> GarageChangesSequence { GarageChangesSequence(garage: self) }
 
   /// The results of a query, now and after each change that can concern them. See ``GarageValues``.
-  public func values<T: Codable>(of query: Query<T>) -> GarageValues<[T]> {
+  public func values<T: Codable>(of query: Query<T>) -> GarageValues<[T]> { values(of: query, at: .fetched) }
+
+  /// The results of a query, now and after each change that can concern them, decoded on a thread of the library's. See
+  /// ``GarageValues``.
+  public func values<T: Codable & SendableMetatype>(of query: Query<T>) -> GarageValues<[T]> {
+    values(of: query, at: .elsewhere)
+  }
+
+  private func values<T: Codable>(of query: Query<T>, at place: GarageValues<[T]>.Place) -> GarageValues<[T]>
+  {
     GarageValues(
-      garage: self, place: query.mayLeave ? .elsewhere : .fetched,
+      garage: self, place: place,
       read: { access in
         let reader = GarageReader(access)
         defer { reader.end() }

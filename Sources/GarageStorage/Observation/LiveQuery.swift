@@ -18,8 +18,16 @@ public final class LiveQuery<Root: Codable> {
   @ObservationIgnored private var following: Task<Void, Never>?
 
   /// Follows the results of a query in the garage that the query belongs to.
-  public init(_ query: Query<Root>, in garage: Garage) {
-    let values = garage.values(of: query)
+  public convenience init(_ query: Query<Root>, in garage: Garage) {
+    self.init(following: garage.values(of: query))
+  }
+
+  /// Follows the results of a query in the garage that the query belongs to. They are decoded on a thread of the library's.
+  public convenience init(_ query: Query<Root>, in garage: Garage) where Root: SendableMetatype {
+    self.init(following: garage.values(of: query))
+  }
+
+  private init(following values: GarageValues<[Root]>) {
     following = Task { [weak self] in
       await follow(values) { self?.show($0) ?? false }
     }

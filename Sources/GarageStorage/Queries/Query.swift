@@ -17,7 +17,7 @@ internal import GarageCoding
 /// ``explain()`` says what is read for a query, and how.
 public struct Query<Root: Codable> {
   var reader: any GarageReading
-  /// Whether objects may be decoded away from the caller.
+  /// Whether an end for tasks may decode the objects away from the caller.
   var mayLeave = false
   /// Whether the task was cancelled that waits for the query; nil if none waits.
   var cancellation: Cancellation?

@@ -1,13 +1,13 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// The ends of queries, for tasks. A query for objects that belong to no actor runs on a thread of the library's, including the
-// functions in its condition. For other objects the bytes are fetched there, and the objects are decoded where the caller is.
+// The ends of queries, for tasks, and for objects that may belong to the caller's actor: their bytes are fetched on a thread of
+// the library's, and they are decoded where the caller is. Types that belong to no actor have ends of their own.
 
 extension Query {
   /// Runs an end of the query.
   nonisolated(nonsending)
-    private func ask<R>(_ end: @escaping (Query) throws -> R) async throws -> R
+    func ask<R>(_ end: @escaping (Query) throws -> R) async throws -> R
   {
     guard let garage = reader as? Garage else { return try end(self) }
     if mayLeave {
@@ -29,7 +29,7 @@ extension Query {
 
   /// Runs an end of the query that changes the objects found.
   nonisolated(nonsending)
-    private func change<R>(_ end: @escaping (Query) throws -> R) async throws -> R
+    func change<R>(_ end: @escaping (Query) throws -> R) async throws -> R
   {
     guard let garage = reader as? Garage else { return try end(self) }
     return try await garage.changing { writer in
@@ -224,6 +224,12 @@ extension Query {
   nonisolated(nonsending)
     public func forEach(_ body: (Root) throws -> Void) async throws
   {
+    try await visitPages(body)
+  }
+
+  nonisolated(nonsending)
+    func visitPages(_ body: (Root) throws -> Void) async throws
+  {
     guard let garage = reader as? Garage else { return try inPlace { try self.forEach(body) } }
     let pages = try await pages(of: garage)
     while let page = try await pages.next() {
@@ -243,49 +249,5 @@ extension Query {
     }
     let keys = try await ask { query in try query.run { try $0.sortedKeys() } }
     return ObjectPages(of: garage, keys, decodesElsewhere: mayLeave)
-  }
-}
-
-extension Query where Root: SendableMetatype {
-  /// The objects found, in the order of the query, decoded on a thread of the library's.
-  ///
-  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
-  nonisolated(nonsending)
-    public func retrieveAll() async throws -> sending [Root]
-  {
-    Carried(try await ask { try $0.retrieveAll() }).value
-  }
-
-  /// The first object found, decoded on a thread of the library's; nil if there is none.
-  ///
-  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
-  nonisolated(nonsending)
-    public func first() async throws -> sending Root?
-  {
-    Carried(try await ask { try $0.first() }).value
-  }
-
-  /// Deletes the objects found, all in one write. Returns how many there were.
-  ///
-  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled before that began.
-  @discardableResult
-  nonisolated(nonsending)
-    public func deleteAll() async throws -> Int
-  {
-    if let garage = reader as? Garage, try garage.followsDeleteRules(Root.self) {
-      try await garage.prepareReferrerIndexElsewhere()
-    }
-    return try await change { try $0.deleteAll() }
-  }
-
-  /// Changes the objects found and parks them again, all in one write, on a thread of the library's. Returns how many there
-  /// were.
-  ///
-  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled before that began.
-  @discardableResult
-  nonisolated(nonsending)
-    public func updateAll(_ change: @escaping @Sendable (inout Root) throws -> Void) async throws -> Int
-  {
-    try await self.change { try $0.updateAll(change) }
   }
 }

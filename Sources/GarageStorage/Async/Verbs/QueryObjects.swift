@@ -44,19 +44,6 @@ public struct QueryObjects<Element: Codable>: AsyncSequence {
 }
 
 extension Query {
-  /// The objects found, one after another, in pages.
+  /// The objects found, one after another, in pages that are decoded where the caller is.
   public func objects() -> QueryObjects<Root> { QueryObjects(query: self) }
-}
-
-extension Garage {
-  // Stands beside the next one, which would hide that of `GarageReading` from generic code, whose types may belong to an actor.
-  /// A query for objects of a type; of a class, those of its subclasses too. Objects are decoded where the caller is.
-  public func query<T: Codable>(_ type: T.Type) -> Query<T> { Query(self) }
-
-  /// A query for objects of a type that belongs to no actor. For tasks it runs on a thread of the library's.
-  public func query<T: Codable & SendableMetatype>(_ type: T.Type) -> sending Query<T> {
-    var query = Query<T>(self)
-    query.mayLeave = true
-    return query
-  }
 }
