@@ -1,6 +1,14 @@
 internal import CLMDB
 internal import Synchronization
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// Knows which state of an environment is the last one that is committed.
 ///
 /// A commit of LMDB writes a page that tells of its state, waits until that is on the disk, and then puts the state's number
@@ -34,11 +42,13 @@ final class LMDBCommittedState: Sendable {
     return mdb_env_info(env, &info) == MDB_SUCCESS ? UInt64(info.me_last_txnid) : 0
   }
 
-  /// The number of the last state that is committed. The map must not be replaced meanwhile.
-  var number: UInt64 {
+  /// The number of the last state that is committed; nil without a slot to ask through. The map must not be replaced meanwhile.
+  var number: UInt64? {
     let (code, number) = ask()
-    // Without a slot to ask through, or where the first question comes after others have made the map grow.
-    return code == MDB_SUCCESS || number > 0 ? number : lastWritten
+    if code == MDB_SUCCESS || number > 0 { return number }
+    // The map was too small for the first question. The state before the last page is surely committed, and the next answer
+    // differs from it if the last one is, too: somebody looks once in vain, and misses nothing.
+    return code == MDB_MAP_RESIZED ? lastWritten &- 1 : nil
   }
 
   /// Sees to it that a transaction that has just begun to read sees the state whose number it has: where that is not certain,
@@ -56,18 +66,24 @@ final class LMDBCommittedState: Sendable {
   private func settleBesideCommit(_ txn: OpaquePointer) -> Int32 {
     while true {
       let (code, number) = ask()
-      if code != MDB_SUCCESS {
-        mdb_txn_reset(txn)
-        return code
-      }
       // Still the last one: nobody has begun the commit that would take its page.
-      if number == UInt64(mdb_txn_id(txn)) { return MDB_SUCCESS }
+      if code == MDB_SUCCESS && number == UInt64(mdb_txn_id(txn)) { return MDB_SUCCESS }
+      if code == MDB_READERS_FULL && isTakenByOneCommit(txn) { return MDB_SUCCESS }
       mdb_txn_reset(txn)
+      if code != MDB_SUCCESS && code != MDB_READERS_FULL { return code }
       let renewed = mdb_txn_renew(txn)
       if renewed != MDB_SUCCESS { return renewed }
       atomicMemoryFence(ordering: .acquiring)
       if lastWritten == UInt64(mdb_txn_id(txn)) { return MDB_SUCCESS }
     }
+  }
+
+  /// Whether only the next commit has begun, and not the one that takes the transaction's page: for want of a slot to ask
+  /// through. While a page is being written, for the time of copying 150 bytes, that cannot be told; a tenth of a millisecond
+  /// later it can.
+  private func isTakenByOneCommit(_ txn: OpaquePointer) -> Bool {
+    usleep(100)
+    return lastWritten == UInt64(mdb_txn_id(txn)) + 1
   }
 
   /// What LMDB says when a transaction begins to read, and the number that it gets.

@@ -262,7 +262,7 @@ final class LMDBConnection: @unchecked Sendable {
     }
     let number = UInt64(mdb_txn_id(transaction.txn))
     let hasChanged = transaction.hasChanged
-    ownCommits.withLock { $0.begun = number }
+    if hasChanged { ownCommits.withLock { $0.begun = number } }
     let code = mdb_txn_commit(transaction.txn)
     // LMDB does not count a commit that failed, or that changed nothing. Another process may have committed under its number
     // by now.
@@ -276,13 +276,13 @@ final class LMDBConnection: @unchecked Sendable {
     if count % Self.commitsBetweenReaderChecks == 0 { clearDeadReaders() }
   }
 
-  /// How many transactions others have committed.
+  /// How many transactions others have committed; nil if that cannot be told at the moment.
   ///
   /// - Throws: why there is no map any more.
-  func foreignCommitCount() throws -> UInt64 {
+  func foreignCommitCount() throws -> UInt64? {
     // Asked inside the lock: no transaction of this process is counted meanwhile, and none begins to commit.
     try ownCommits.withLock { own in
-      let last = try withMap { committed.number }
+      guard let last = try withMap({ committed.number }) else { return nil }
       // No other process commits before the one that is committing here has.
       let isCommitted = own.begun > 0 && last >= own.begun
       return last &- own.count &- (isCommitted ? 1 : 0)

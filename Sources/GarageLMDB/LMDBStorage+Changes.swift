@@ -1,9 +1,10 @@
 public import GarageDriver
 
 extension LMDBStorage: ChangeSignaling {
-  /// How many transactions other processes have committed.
+  /// How many transactions other processes have committed; nil while all slots for readers are taken.
   public func foreignChangeMark() throws -> UInt64? {
-    try lifetime.withCall { try connection.foreignCommitCount() }
+    try lifetime.checkNotForked(.read)
+    return try lifetime.withCall { try connection.foreignCommitCount() }
   }
 
   /// The environment that all storages of this process on one folder share.

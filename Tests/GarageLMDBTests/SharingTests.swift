@@ -409,19 +409,23 @@ import Testing
         let folder = URL(filePath: path)
         var storage: LMDBStorage? = try LMDBStorage(at: folder)
         try storage!.put([1], "k")
+        #expect(try storage!.foreignChangeMark() != nil)
         typealias Fork = @convention(c) () -> Int32
         let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
         try storage!.read { transaction in
           let child = fork()
           if child == 0 {
             let error = storageError { try storage!.get("k") }
+            let markError = storageError { try storage!.foreignChangeMark() }
             storage = nil
             // Opening it again is allowed.
             let own = try? LMDBStorage(at: folder)
             let value = try? own?.get("k")
             let written: Void? = try? own?.put([2], "child")
             try? own?.close()
-            let isRight = error?.kind == .usedAfterFork && value == [1] && written != nil
+            let isRight =
+              error?.kind == .usedAfterFork && markError?.kind == .usedAfterFork && value == [1]
+              && written != nil
             _exit(isRight ? 0 : 1)
           }
           var status: Int32 = 0

@@ -26,6 +26,48 @@ struct UncommittedStateTests {
     }
   }
 
+  /// Readers that have all slots find out without one.
+  @Test(arguments: [1, 2]) func aCommitThatWaitsForTheDiskTakesNoReadersSlot(_ count: Int) throws {
+    try withTemporaryFolder { folder in
+      let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(maximumReaderCount: count))
+      try storage.put([1], "k")
+      func read(_ depth: Int) throws {
+        try storage.read { transaction in
+          #expect(try transaction.value(for: StorageKey("k")) == [1])
+          if depth < count { try read(depth + 1) }
+        }
+      }
+      try read(1)
+      try writePageOfNextState(in: folder)
+      try read(1)
+      try storage.put([1], "k")
+      try read(1)
+      try storage.close()
+    }
+  }
+
+  /// The first question comes after another process made the store larger than it is mapped here.
+  @Test func aCommitThatWaitsForTheDiskIsNoChangeOfAGrownStore() async throws {
+    try await withTemporaryFolder { folder in
+      let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(mapByteCount: 1 << 20))
+      try storage.put([1], "k")
+      await #expect(processExitsWith: .success) { [path = folder.path as String] in
+        try growStore(at: path, "grown")
+      }
+      try writePageOfNextState(in: folder)
+      let mark = try storage.foreignChangeMark()
+      #expect(try storage.get("grown")?.count == 8 << 20)
+      await #expect(processExitsWith: .success) { [path = folder.path as String] in
+        let storage = try LMDBStorage(at: URL(filePath: path))
+        try storage.put([2], "k")
+        try storage.close()
+      }
+      #expect(try storage.foreignChangeMark() != mark)
+      #expect(try storage.get("k") == [2])
+      try storage.close()
+    }
+  }
+
   /// The page that a commit writes before it is committed; it tells of the content that the store has already.
   private func writePageOfNextState(in folder: URL) throws {
     let file = try FileHandle(forUpdating: folder.appending(path: "data.mdb"))
