@@ -7,6 +7,8 @@ public struct TransactionState {
   @usableFromInline var isOpen = true
   /// The number of running closures that bytes are lent to.
   @usableFromInline var lentDepth = 0
+  /// Whether a closure runs that bytes are lent to.
+  package var isLending: Bool { lentDepth > 0 }
   /// The first failure of an operation of this transaction. It forbids the commit.
   public private(set) var firstError: StorageError?
   /// Whether there is a ``firstError``.

@@ -46,25 +46,27 @@ extension SQLiteWriteTransaction: LookingRemoval {
     return try key.withUnsafeBytes { key in
       try change(.removeLooking, .remove) { bind(key, at: 1, of: $0) }
       guard let id = look.pointee.largeID else { return look.pointee.beginning }
-      let beginning = beginning(ofLarge: id)
+      let (beginning, code) = beginning(ofLarge: id)
+      // Where a page cannot be read for want of room, SQLite rolls back by itself, and what follows would commit on its own.
+      if !connection.isInTransaction { throw failed(code, .remove) }
       try change(.removeLarge, .remove) { sqlite3_bind_int64($0, 1, id) }
       try change(.removePointer, .remove) { bind(key, at: 1, of: $0) }
       return beginning
     }
   }
 
-  /// How a large value begins; the rest is not read. Empty if that fails.
-  private func beginning(ofLarge id: Int64) -> ValueBeginning {
+  /// How a large value begins; the rest is not read. Empty if that fails, and then what SQLite said.
+  private func beginning(ofLarge id: Int64) -> (ValueBeginning, code: Int32) {
     var blob: OpaquePointer?
+    // Only when the blob is closed does SQLite roll back after a failure.
     defer { sqlite3_blob_close(blob) }
-    guard sqlite3_blob_open(connection.handle, "main", "large", "value", id, 0, &blob) == SQLITE_OK else {
-      return ValueBeginning()
-    }
+    let code = sqlite3_blob_open(connection.handle, "main", "large", "value", id, 0, &blob)
+    if code != SQLITE_OK { return (ValueBeginning(), code) }
     return withUnsafeTemporaryAllocation(byteCount: ValueBeginning.byteCount, alignment: 1) { bytes in
       let count = min(Int(sqlite3_blob_bytes(blob)), bytes.count)
       let code = sqlite3_blob_read(blob, bytes.baseAddress, Int32(count), 0)
-      return code == SQLITE_OK
-        ? ValueBeginning(UnsafeRawBufferPointer(rebasing: bytes[..<count])) : ValueBeginning()
+      if code != SQLITE_OK { return (ValueBeginning(), code) }
+      return (ValueBeginning(UnsafeRawBufferPointer(rebasing: bytes[..<count])), code)
     }
   }
 }

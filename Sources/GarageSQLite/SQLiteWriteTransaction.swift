@@ -143,9 +143,9 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
 
   override func failed(_ error: StorageError) -> StorageError {
     var error = error
-    // The call throws this first failure in the end, so it has to say now whether another try can succeed. Inside of a visit a
-    // statement is at work, and nothing can be reset; another try then finds out by itself.
-    if error.kind == .storageFull && !isAborted && connection.currentRows.pointee == nil {
+    // The call throws this first failure in the end, so it has to say now whether another try can succeed. While bytes are lent
+    // a statement is at work that they belong to, and nothing can be reset; another try then finds out by itself.
+    if error.kind == .storageFull && !isAborted && !state.pointee.isLending {
       error = writer.relieve(connection, after: error)
     }
     // After some failures (a full disk is one) SQLite has rolled back by itself, and a later change would
