@@ -38,6 +38,19 @@ extension EncoderPointer {
       ))
   }
 
+  /// The error for elements of a set that a date strategy writes alike.
+  func writtenAlike<Element>(_ elements: [Element]) -> any Error {
+    EncodingError.invalidValue(
+      elements,
+      EncodingError.Context(
+        codingPath: codingPath,
+        debugDescription: """
+          The set holds values of type \(Element.self) that the date strategy writes alike, so that one of them would be \
+          lost. Round their dates before they are put in, or park the set with exact dates (.deferredToDate). They are: \
+          \(texts(elements)).
+          """))
+  }
+
   private func texts(_ elements: [some Any]) -> String {
     elements.prefix(3).map { String(String(describing: $0).prefix(200)) }.joined(separator: ", ")
       + (elements.count > 3 ? ", …" : "")
@@ -56,6 +69,25 @@ extension EncoderPointer {
   /// The elements as they would be read back.
   private func copy<T: Decodable>(_ elements: some Encodable, as type: T.Type) throws -> T {
     try readBack(elements, as: type, userInfo: core.userInfo)
+  }
+}
+
+/// The elements of a set that were written so far, where a date strategy may write different ones alike.
+struct WrittenElements {
+  private var elements: [[UInt8]: (canonical: [UInt8], place: Int)] = [:]
+
+  /// Nil where elements that differ are written as different bytes.
+  init?(of kind: ValueKind, hasDateStrategy: Bool) {
+    if !hasDateStrategy || kind.isScalar && kind != .date && kind != .dates { return nil }
+  }
+
+  /// Notes an element. Returns the place of another one that has the same bytes, and not the same canonical ones.
+  mutating func note(
+    _ bytes: UnsafeRawBufferPointer, _ canonical: UnsafeRawBufferPointer, _ place: Int
+  ) -> Int? {
+    let canonical = Array(canonical)
+    guard let other = elements.updateValue((canonical, place), forKey: Array(bytes)) else { return nil }
+    return other.canonical == canonical ? nil : other.place
   }
 }
 

@@ -76,6 +76,7 @@ extension EncoderPointer {
           return try elements.map { try tieBytes($0) }
         }
         let (facts, kind) = types.facts(of: Element.self)
+        var written = WrittenElements(of: kind, hasDateStrategy: hasDateStrategy)
         for index in 0..<order.pointee.count {
           let element = order.pointee.elements[index]
           try beginElement(serial: serial)
@@ -85,7 +86,13 @@ extension EncoderPointer {
           } else if isCanonical || areAsInRecords {
             append(order.pointee.bytes(of: element))
           } else {
+            let start = output.count
             try writeElement(at: storage.key(element.place, as: Element.self), Element.self, facts, kind)
+            let canonical = order.pointee.bytes(of: element)
+            if let other = written?.note(output.bytes(start..<output.count), canonical, element.place) {
+              let places = [other, element.place]
+              throw writtenAlike(places.map { storage.key($0, as: Element.self)[as: Element.self] })
+            }
           }
         }
       }

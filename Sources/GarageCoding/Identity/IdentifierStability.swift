@@ -59,11 +59,20 @@ extension TypeFacts {
     }
     guard let id else { return note(.changeable) }
     func byteCount<ID>(_: ID.Type) -> Int { MemoryLayout<ID>.size }
-    // The cases of a plain enum are made from their raw values.
+    // The cases of a plain enum are made from their raw values, unless it does that by hand and has forgotten one.
     let isCase =
       !(id.value is any CustomReflectable) && id.value is any RawRepresentable
       && Mirror(reflecting: id.value).displayStyle == .enum && _openExistential(idType, do: byteCount) <= 1
-    note(hasIdentifierFaults && !isCase ? .stored : .constant)
+    note(hasIdentifierFaults && !(isCase && areCasesReadBack(of: idType)) ? .stored : .constant)
+  }
+
+  /// Whether every case of a plain enum that is the `id` is read back as it was.
+  private func areCasesReadBack(of idType: Any.Type) -> Bool {
+    func isReadBack(_ id: some Any) -> Bool {
+      withUnsafePointer(to: id) { identifierFault(ofIdentifierAt: UnsafeRawPointer($0)) == nil }
+    }
+    guard let cases = EnumCases.all(of: idType), !cases.isEmpty else { return false }
+    return cases.allSatisfy { _openExistential($0, do: isReadBack) }
   }
 }
 

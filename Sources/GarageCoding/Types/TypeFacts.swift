@@ -317,6 +317,11 @@ package final class TypeFacts: @unchecked Sendable {
     try identifier?.with { try $0.fault(address, wanted, mayChange: mayChange, &writer) }
   }
 
+  /// Why the case of an enum that is the `id` is not read back as it was; nil where it is.
+  func identifierFault(ofIdentifierAt address: UnsafeRawPointer) -> String? {
+    identifier?.with { $0.plan.fault?(address, UnsafeRawBufferPointer(start: nil, count: 0)) }
+  }
+
   /// The type of the `id`; nil where there is none.
   ///
   /// - Throws: ``GraphCodingError`` where it is of no use.

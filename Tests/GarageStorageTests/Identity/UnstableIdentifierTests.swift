@@ -215,6 +215,31 @@ private struct CountedName: Codable, Hashable {
     #expect(try garage.retrieve(Box<Lowercase>.self, identifier: Lowercase(rawValue: "ABC")) != nil)
   }
 
+  private enum Part: RawRepresentable, Codable, Hashable {
+    case a, b
+    var rawValue: String {
+      switch self {
+      case .a: "a"
+      case .b: "b"
+      }
+    }
+    init?(rawValue: String) {
+      // The second case came later, and was forgotten here.
+      guard rawValue == "a" else { return nil }
+      self = .a
+    }
+  }
+
+  /// Also if an object with a good one was parked before.
+  @Test(arguments: Backend.allCases)
+  func aCaseThatItsRawValueDoesNotMakeIsRefused(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(Box(id: Part.a))
+    expectRefusal(["Part", "rawValue"]) { try garage.park(Box(id: Part.b)) }
+    expectRefusal(["Part", "rawValue"]) { try garage.parkAll([Box(id: Part.a), Box(id: .b)]) }
+    #expect(try garage.retrieveAll(Box<Part>.self).map(\.id) == [.a])
+  }
+
   /// All NaN are one `id`, and 0.0 is -0.0.
   @Test(arguments: Backend.allCases)
   func numbersThatAreNoneAreIDs(_ backend: Backend) throws {

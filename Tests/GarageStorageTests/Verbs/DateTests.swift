@@ -308,6 +308,39 @@ import Testing
     }
   }
 
+  private struct Log: Codable, Identifiable, Equatable {
+    var id = 1
+    var at: Set<Date> = []
+    var events: Set<Event> = []
+    struct Event: Codable, Hashable { var at: Date }
+  }
+
+  /// One of them would be lost, and a set is asked whether it holds a date.
+  @Test(arguments: Backend.allCases)
+  func datesOfASetThatAStrategyWritesAlikeAreRefused(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let (date, later) = (Date(timeIntervalSince1970: 100), Date(timeIntervalSince1970: 100.25))
+    let logs = [Log(at: [date, later]), Log(events: [.init(at: date), .init(at: later)])]
+    for log in logs {
+      #expect {
+        try garage.withDateEncodingStrategy(.iso8601) { try garage.park(log) }
+      } throws: { error in
+        guard case EncodingError.invalidValue(_, let context)? = error as? EncodingError else { return false }
+        return context.debugDescription.contains("date strategy")
+      }
+      #expect(try garage.count(Log.self) == 0)
+    }
+    // Those that it tells apart are written, also where the milliseconds are what does.
+    for log in logs {
+      try garage.withDateEncodingStrategy(.millisecondsSince1970) { try garage.park(log) }
+      let found = try garage.withDateDecodingStrategy(.millisecondsSince1970) {
+        try garage.retrieve(Log.self, identifier: 1)
+      }
+      #expect(found == log)
+      try garage.delete(log)
+    }
+  }
+
   @Test(arguments: Backend.allCases, DateTests.strategies)
   func keysOfMappedDictionariesAreExact(_ backend: Backend, _ strategy: Strategy) throws {
     let garage = try Place(backend).garage()
