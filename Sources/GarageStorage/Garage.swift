@@ -44,6 +44,8 @@ public final class Garage: Sendable {
   let texts = StoreTexts()
   /// The indexes of the store, and those that types declare.
   let indexing: Indexing
+  /// The types of which objects of the store were looked at.
+  let surveyedTypes = SurveyedTypes()
   /// The source of records for the decoder, while no call uses it.
   let idleSource = Reusable<TransactionSource>()
   /// The `userInfo` of every coder.

@@ -1,6 +1,5 @@
 internal import GarageCoding
 internal import GarageDriver
-internal import Synchronization
 
 /// An index of the store.
 public struct IndexInfo: Sendable, Hashable {
@@ -179,7 +178,7 @@ extension Garage {
       let facts = try RecordTypeFacts.of(type)
       // If reading fails, the query itself will throw.
       let isThere =
-        facts.isSurveyed.load(ordering: .relaxed)
+        surveyedTypes.contains(facts.type)
         || (try? withReadAccess { try $0.survey(type, facts) }) ?? true
       if !isThere && !evenOfNone { return false }
     }

@@ -1,6 +1,5 @@
 internal import GarageCoding
 internal import GarageDriver
-internal import Synchronization
 
 extension ReadAccess {
   /// Surveys a type, and then runs `find`, which makes objects of it up, with this garage's `userInfo`.
@@ -17,18 +16,19 @@ extension ReadAccess {
   ) throws -> R {
     var context = garage.probeContext
     // What is found is remembered: so the objects are asked first, even where the query is only explained.
-    context.isAllowed = try facts.isSurveyed.load(ordering: .relaxed) || survey(type, facts) || isExplained
-    for case let type as any Codable.Type in subclasses where TypeSurvey.isWanted(for: type) {
+    context.isAllowed = try garage.surveyedTypes.contains(facts.type) || survey(type, facts) || isExplained
+    for case let type as any Codable.Type in subclasses
+    where !garage.surveyedTypes.contains(ObjectIdentifier(type)) {
       _ = try survey(type, RecordTypeFacts.of(type))
     }
     return try context.run(find)
   }
 
-  /// Surveys a type by some of its objects, where that was not done before (``TypeSurvey``).
+  /// Surveys a type by some of its objects, where this garage has not done that before (``TypeSurvey``).
   ///
   /// - Returns: whether there are any.
   func survey(_ type: any Codable.Type, _ facts: RecordTypeFacts) throws -> Bool {
-    guard TypeSurvey.isWanted(for: type) else { return true }
+    guard garage.surveyedTypes.isWanted(facts.type) else { return true }
     return garage.survey(type, facts, by: try surveySample(of: facts))
   }
 
@@ -156,8 +156,12 @@ extension Garage {
     _ type: any Codable.Type, _ facts: RecordTypeFacts, by sample: (objects: [RecordValue], isEmpty: Bool)
   ) -> Bool {
     if sample.isEmpty { return false }
+    if sample.objects.isEmpty {
+      surveyedTypes.noteMiss(of: facts.type)
+      return true
+    }
     probeContext.run { TypeSurvey.note(sample.objects, of: type) }
-    if !sample.objects.isEmpty { facts.isSurveyed.store(true, ordering: .relaxed) }
+    surveyedTypes.note(facts.type)
     return true
   }
 

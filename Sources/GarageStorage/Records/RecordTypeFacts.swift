@@ -28,8 +28,6 @@ final class RecordTypeFacts: @unchecked Sendable {
   let ofCoder: TypeFacts
   /// How many objects there were when all of them were retrieved last, from whatever store.
   let lastCount = Atomic<Int>(0)
-  /// Whether objects have shown which of their values the type makes something else of (``TypeSurvey``).
-  let isSurveyed = Atomic<Bool>(false)
   /// How an `id` becomes an identifier, where that takes no encoder.
   private let identifierPlan: IdentifierPlan?
 

@@ -57,6 +57,12 @@ package enum ReferringField {
     Known.paths.withLock { known in known.byProperty = known.byProperty.filter { $0.value != nil } }
   }
 
+  /// Has all properties of a type looked for again, because more objects of it are known now.
+  static func forgetAll(in type: any Decodable.Type) {
+    let root = ObjectIdentifier(type)
+    Known.paths.withLock { known in known.byProperty = known.byProperty.filter { $0.key.type != root } }
+  }
+
   private static func search<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, _ type: any Decodable.Type
   ) -> Place? {

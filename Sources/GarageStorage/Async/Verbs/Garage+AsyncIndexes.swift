@@ -1,5 +1,4 @@
 internal import GarageCoding
-internal import Synchronization
 
 // The indexes of a store, for tasks. Entries and records are gone through on a thread of the library's.
 
@@ -88,7 +87,7 @@ extension Garage {
     private func surveyInTask(_ type: any Codable.Type) async throws -> Bool
   {
     let facts = try translatingErrors { try RecordTypeFacts.of(type) }
-    if facts.isSurveyed.load(ordering: .relaxed) || !TypeSurvey.isWanted(for: type) { return true }
+    if !surveyedTypes.isWanted(facts.type) { return true }
     let sample = try await reading { access, _ in try access.surveySample(of: facts) }
     return survey(type, facts, by: sample)
   }

@@ -3,8 +3,9 @@ import GarageMemory
 import GarageStorage
 import Testing
 
-/// What a type makes of the fields of stored objects is asked of those that the store has, also if others are parked, or the query
-/// is explained, before the first query. Each test has types of its own, because a process asks once.
+/// What a type makes of the fields of stored objects is asked of those that the store has, also if others are parked,
+/// the query is explained, or another store is asked before the first query. Each test has types of its own, because a
+/// process remembers what it found.
 @Suite struct StoredBeforeTests {
   private struct OldAccount: Codable, Identifiable, TypeTagged {
     static var typeTag: String { "account stored before" }
@@ -37,6 +38,39 @@ import Testing
   }
   private struct Bill: Codable, Identifiable, TypeTagged {
     static var typeTag: String { "bill stored before" }
+    var id: Int
+    var sum: Decimal
+  }
+  private struct OldInvoice: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "invoice stored before" }
+    var id: Int
+    var sum: Double
+  }
+  private struct Invoice: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "invoice stored before" }
+    var id: Int
+    var sum: Decimal
+  }
+  private struct OldVoucher: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "voucher stored before" }
+    var id: Int
+    var sum: Double
+    var name: String
+  }
+  private struct Voucher: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "voucher stored before" }
+    var id: Int
+    var sum: Decimal
+    var name: String
+  }
+  private struct OldReceipt: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "receipt stored before" }
+    var id: Int
+    var sum: Double
+  }
+  private struct Receipt: Codable, Identifiable, TypeTagged, Indexed {
+    static var typeTag: String { "receipt stored before" }
+    static var indexes: [Index<Receipt>] { [Index(\.sum)] }
     var id: Int
     var sum: Decimal
   }
@@ -94,6 +128,48 @@ import Testing
     let query = garage.query(Bill.self).where(\.sum == wanted)
     #expect(try query.explain().description.contains("decodes objects to decide"))
     #expect(try query.values(\.id) == [3, 13, 23, 33])
+  }
+
+  @Test func whatOneStoreHasIsNotTakenForWhatAnotherHas() throws {
+    let newer = try Garage(MemoryStorage())
+    try newer.parkAll((0..<40).map { Invoice(id: $0, sum: Decimal($0)) })
+    #expect(try newer.query(Invoice.self).where(\.sum == Decimal(1)).values(\.id) == [1])
+    let older = try Garage(MemoryStorage())
+    try older.parkAll((0..<40).map { OldInvoice(id: $0, sum: sum($0)) })
+    #expect(try older.query(Invoice.self).where(\.sum == wanted).values(\.id) == [3, 13, 23, 33])
+    #expect(try older.query(Invoice.self).where(\.sum < wanted).count() == 12)
+    #expect(try newer.query(Invoice.self).where(\.sum == Decimal(1)).values(\.id) == [1])
+  }
+
+  @Test func anIndexIsNotUsedBecauseItIsRightInAnotherStore() throws {
+    let newer = try Garage(MemoryStorage())
+    try newer.parkAll((0..<40).map { Receipt(id: $0, sum: Decimal($0)) })
+    #expect(try newer.query(Receipt.self).where(\.sum == Decimal(1)).values(\.id) == [1])
+    let older = try Garage(MemoryStorage())
+    try older.parkAll((0..<40).map { OldReceipt(id: $0, sum: sum($0)) })
+    #expect(try older.query(Receipt.self).where(\.sum == wanted).values(\.id) == [3, 13, 23, 33])
+    #expect(try older.query(Receipt.self).where(\.sum > wanted).count() == 24)
+    let largest = try older.retrieveAll(Receipt.self).map(\.sum).max()
+    #expect(try older.query(Receipt.self).max(\.sum) == largest)
+    #expect(try newer.query(Receipt.self).where(\.sum > Decimal(30)).count() == 9)
+    #expect(try older.verifyIndexes().isSound && newer.verifyIndexes().isSound)
+  }
+
+  /// Objects of a store count also for properties that another store is asked for first.
+  @Test func whatAStoreHasCountsForPropertiesThatAreAskedForLater() throws {
+    func expect(_ count: Int, of name: String, in garage: Garage) throws {
+      #expect(try garage.query(Voucher.self).where(\.name == name).count() == count)
+    }
+    let first = try Garage(MemoryStorage())
+    try first.parkAll((0..<40).map { Voucher(id: $0, sum: Decimal($0), name: "first") })
+    try expect(40, of: "first", in: first)
+    let older = try Garage(MemoryStorage())
+    try older.parkAll((0..<40).map { OldVoucher(id: $0, sum: sum($0), name: "older") })
+    try expect(40, of: "older", in: older)
+    let last = try Garage(MemoryStorage())
+    try last.parkAll((0..<40).map { Voucher(id: $0, sum: Decimal($0 + 1), name: "last") })
+    #expect(try last.query(Voucher.self).where(\.sum == Decimal(40)).values(\.id) == [39])
+    #expect(try older.query(Voucher.self).where(\.sum == wanted).values(\.id) == [3, 13, 23, 33])
   }
 
   @Test func aSpellingOfThoseBeforeIsFound() throws {

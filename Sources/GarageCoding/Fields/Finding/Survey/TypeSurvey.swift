@@ -17,28 +17,16 @@ package struct TypeSurvey: Sendable {
     var surveyed: Set<TypeAddress> = []
     /// The types that were surveyed by objects that were about to be stored.
     var surveyedByNew: Set<TypeAddress> = []
-    /// The objects by which these were surveyed.
-    var objects: [TypeAddress: [RecordValue]] = [:]
-    /// How often a survey was asked for, for types of which objects were looked for in vain.
-    var missed: [TypeAddress: Int] = [:]
+    /// The objects by which these were surveyed, those of each store together.
+    var objects: [TypeAddress: [[RecordValue]]] = [:]
+    /// The forms in which the values of these stand.
+    var forms: [TypeAddress: Set<StoredForm>] = [:]
 
     mutating func add(_ found: [TypeAddress: TypeSurvey]) {
       // Earlier results stay, because fields were found with them.
       surveys.merge(found) { old, new in
         TypeSurvey(converted: old.converted.merging(new.converted) { old, _ in old })
       }
-    }
-  }
-
-  /// Whether a type is to be surveyed if there are objects of it in the store: if it was not yet, and not each time if objects
-  /// were looked for in vain. Objects that were about to be stored do not count: those that older programs stored may differ.
-  package static func isWanted(for type: Any.Type) -> Bool {
-    known.withLock { known in
-      let type = TypeAddress(type)
-      if known.surveyed.contains(type) { return false }
-      guard let count = known.missed[type] else { return true }
-      known.missed[type] = count + 1
-      return count & (count - 1) == 0
     }
   }
 
@@ -52,27 +40,35 @@ package struct TypeSurvey: Sendable {
 
   /// Surveys a type, and the types of what it has.
   ///
-  /// It runs `init(from:)` with what a store has.
+  /// It runs `init(from:)` with what a store has. What is found holds for all stores of the process. Those after the first add to
+  /// it if values stand there in forms that were not seen before: an older program may have stored them.
   ///
-  /// - Parameter objects: what some of its objects have, with the objects that they refer to in place of the references. None
-  ///   where they were not found among those of other classes.
+  /// - Parameter objects: what some of its objects have, with the objects that they refer to in place of the references.
   package static func note(_ objects: [RecordValue], of type: any Decodable.Type) {
-    if objects.isEmpty {
-      known.withLock { known in
-        if known.missed[TypeAddress(type)] == nil { known.missed[TypeAddress(type)] = 1 }
-      }
-      return
+    let address = TypeAddress(type)
+    let forms = StoredForm.all(in: objects)
+    let isSeen = known.withLock { known in
+      known.surveyed.contains(address)
+        && (forms.isSubset(of: known.forms[address] ?? [])
+          || known.objects[address]?.count ?? 0 >= mostStores)
     }
+    if isSeen { return }
     let found = surveys(of: objects, type)
     known.withLock { known in
       known.add(found)
-      let isMore = known.surveyedByNew.contains(TypeAddress(type))
-      known.objects[TypeAddress(type)] = objects + (isMore ? known.objects[TypeAddress(type)] ?? [] : [])
+      known.objects[address, default: []].append(objects)
     }
     // These objects may deny a field that was found before. Another thread that asks for one meanwhile surveys the type, too.
     StoredField.forgetAll(in: type)
-    _ = known.withLock { $0.surveyed.insert(TypeAddress(type)) }
+    ReferringField.forgetAll(in: type)
+    known.withLock { known in
+      known.surveyed.insert(address)
+      known.forms[address, default: []].formUnion(forms)
+    }
   }
+
+  /// How many stores add to what is known of a type: all that they add is asked for each field.
+  private static var mostStores: Int { 8 }
 
   /// Surveys a type by objects that are about to be stored, of which a store has none or others so far. Those that a store has
   /// are asked as well, as soon as they can be read.
@@ -84,7 +80,7 @@ package struct TypeSurvey: Sendable {
       known.add(found)
       guard !known.surveyed.contains(TypeAddress(type)) else { return }
       known.surveyedByNew.insert(TypeAddress(type))
-      known.objects[TypeAddress(type)] = objects
+      known.objects[TypeAddress(type)] = [objects]
     }
   }
 
@@ -98,14 +94,16 @@ package struct TypeSurvey: Sendable {
 
   /// The objects by which a type was surveyed, and what their records have. None where it was not surveyed.
   ///
-  /// - Parameter mostReads: how many values in them may be read. Objects that hold more are left out.
+  /// - Parameter mostReads: how many values in those of one store may be read. Objects that hold more are left out.
   static func objects<T: Decodable>(
     of type: T.Type, mostReads: Int
   ) -> [(object: T, record: RecordValue)] {
-    let records = known.withLock { $0.objects[TypeAddress(type)] } ?? []
-    let surveyor = Surveyor(mostReads: mostReads, notesReads: false)
-    return records.compactMap { record in
-      (try? StoredDecoder.decode(type, record, surveyor)).map { (object: $0, record: record) }
+    let samples = known.withLock { $0.objects[TypeAddress(type)] } ?? []
+    return samples.flatMap { records in
+      let surveyor = Surveyor(mostReads: mostReads, notesReads: false)
+      return records.compactMap { record in
+        (try? StoredDecoder.decode(type, record, surveyor)).map { (object: $0, record: record) }
+      }
     }
   }
 
