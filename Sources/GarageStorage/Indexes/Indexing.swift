@@ -166,6 +166,14 @@ final class Indexing: Sendable {
   /// The reason that was noted last. It may not hold any more (`IndexFilling.collision`).
   func knownCollision(of id: UInt64) -> Collision? { known.withLock { $0.collisions[id] } }
 
+  /// Notes that indexes may not be ready any more, so that queries make them ready again.
+  func forgetSettled() {
+    known.withLock { known in
+      known.settled = []
+      recentlySettled.store(0, ordering: .releasing)
+    }
+  }
+
   /// Notes that dropped indexes are to be made again if they are declared, and that those that could not be completed are to be
   /// tried again.
   func forgetDropped() {

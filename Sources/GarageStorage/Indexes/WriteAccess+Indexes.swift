@@ -163,6 +163,34 @@ extension WriteAccess {
     }
   }
 
+  /// Empties the indexes of records under a tag, and has them filled from the beginning. Records can then be put
+  /// without entries in this transaction: no query uses these indexes, and whoever fills them finds the records.
+  ///
+  /// Where changes stay unsaved nothing is done, because their entries are made anew when they are saved.
+  ///
+  /// - Parameter emptied: the indexes that were emptied in this transaction before.
+  func emptyIndexes(ofTag tag: UInt64, _ emptied: inout Set<UInt64>) throws {
+    guard overlay == nil, let catalog = try indexes else { return }
+    var items = catalog.items
+    var isChanged = false
+    for place in catalog.positions(tag: tag) {
+      let item = items[place]
+      // One that was emptied may have been filled since, for a record under another tag.
+      let isToBegin = item.state == .building && item.tagPlace == 0 && item.lastKey.isEmpty
+      if isToBegin && emptied.contains(item.id) { continue }
+      for range in item.definition.entryRanges { try transaction.removeAll(in: range) }
+      items[place].state = .building
+      (items[place].tagPlace, items[place].lastKey) = (0, [])
+      emptied.insert(item.id)
+      isChanged = true
+    }
+    if !isChanged { return }
+    let updated = IndexCatalog(items)
+    try garage.indexing.put(updated, in: transaction)
+    pending.indexes = .some(updated)
+    garage.indexing.forgetSettled()
+  }
+
   /// Runs `body`. If it throws, the transaction must not be committed, even if the error is caught.
   func forbiddingCommit(_ body: () throws -> Void) throws {
     do { try body() } catch {

@@ -111,7 +111,7 @@ struct EntryAdmission {
 extension WriteAccess {
   /// Puts an entry of another garage in place of the existing one, with everything that belongs to it.
   ///
-  /// - Parameter isIndexed: whether indexes are updated. If not, they have to be repaired afterwards.
+  /// - Parameter isIndexed: whether indexes are updated. If not, they have to be empty (``emptyIndexes(ofTag:_:)``).
   func admit(_ entry: AdmittedEntry, isIndexed: Bool = true) throws {
     switch entry {
     case .text(let name, let text):

@@ -32,9 +32,10 @@ public struct GarageSalvage {
 
   /// Copies the undamaged entries, in writes of some thousand entries each.
   ///
-  /// If the garage already has an object, the later version is kept. So a call that ended early can be made again. If two
-  /// objects have the same value of a unique index by then, both are kept, and that index is not used: the report names the
-  /// value, and ``Garage/buildIndexes(_:)`` makes the index when one of the objects has another value.
+  /// If the garage already has an object, the later version is kept. So a call that ended early can be made again.
+  /// Queries leave an index alone that lacks objects, until that call or ``Garage/buildIndexes(_:)`` completes it. If
+  /// two objects have the same value of a unique index in the end, both are kept, and that index is not used: the
+  /// report names the value, and ``Garage/buildIndexes(_:)`` makes the index when one of the objects has another value.
   ///
   /// - Parameter progress: is told how many of the entries are done. An error that it throws ends the call, and so does
   ///   cancelling the task. What was copied by then stays.
@@ -79,8 +80,11 @@ private struct BringingOver {
   private var byteCount = 0
   /// The keys of entries that this call copied from an older state, and that newer ones may replace.
   private var older: Set<StorageKey> = []
-  /// Whether there are records now that are not in the indexes.
-  private(set) var leavesIndexes = false
+  /// The tags of records that are put without entries, because indexes did not take one of them. These indexes are
+  /// completed once, at the end.
+  private var unindexedTags: Set<UInt64> = []
+  /// The indexes that were emptied in the present transaction.
+  private var emptiedIndexes: Set<UInt64> = []
   var report = SalvageReport()
 
   private static let blockCount = 2000
@@ -111,6 +115,7 @@ private struct BringingOver {
     // The transaction may be tried again.
     self = try garage.withWriteAccess { access in
       var bringing = before
+      bringing.emptiedIndexes = []
       for (entry, isOfLastState) in block {
         switch entry {
         case .text:
@@ -162,6 +167,8 @@ private struct BringingOver {
       report.objectCount += 1
     }
     if let present, present >= summary.modificationTime { return }
+    let tag = KeyLayout.tag(inRecordKey: key.bytes.span.bytes)
+    if unindexedTags.contains(tag) { return try putUnindexed(entry, tag, access) }
     do { try access.admit(entry) } catch {
       // The checksum says that the record is undamaged. But an index may need more for it: its shape, which is lost or comes
       // later in the pages; or that an object that has the same unique value gets its own later value first.
@@ -170,9 +177,17 @@ private struct BringingOver {
       case GarageError.notUnique: access.pending.failure = nil
       default: throw error
       }
-      try access.admit(entry, isIndexed: false)
-      leavesIndexes = true
+      try putUnindexed(entry, tag, access)
     }
+  }
+
+  /// Puts a record without entries, in the transaction that takes its indexes out of use: the call may end before they
+  /// are completed.
+  private mutating func putUnindexed(_ entry: AdmittedEntry, _ tag: UInt64, _ access: WriteAccess) throws {
+    try access.emptyIndexes(ofTag: tag, &emptiedIndexes)
+    try access.admit(entry, isIndexed: false)
+    // Of changes that stay unsaved, the indexes are as they were.
+    if access.overlay == nil { unindexedTags.insert(tag) }
   }
 
   /// When the existing object was encoded; nil if there is none, or a damaged one.
@@ -184,10 +199,12 @@ private struct BringingOver {
     }
   }
 
-  /// Makes the indexes again that lack records. A unique one is left unused if objects share a value: the report says so.
+  /// Completes the indexes that lack records, also those of a call that ended early. A unique one is left unused if
+  /// objects share a value: the report says so.
   mutating func completeIndexes() throws {
-    if !leavesIndexes { return }
-    do { try garage.repairIndexes() } catch GarageError.notUnique(let index, let value, let existing) {
+    do {
+      while try garage.fillIndexes() != nil {}
+    } catch GarageError.notUnique(let index, let value, let existing) {
       report.notes.append(
         """
         The index "\(index)" is unique and is not used, because the object "\(existing)" and another one both have \
