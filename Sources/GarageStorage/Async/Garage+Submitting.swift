@@ -7,18 +7,20 @@ extension Garage {
   /// Commits a body of bytes, together with the changes that others commit at the same time. It runs on another thread, perhaps
   /// more than once, and must not run users' code.
   ///
-  /// - Parameter own: the caller's hooks that run after the commit, with those of the unsaved changes that are saved along. Asked
-  ///   for when it is done.
+  /// - Parameters:
+  ///   - autosaves: whether it commits at once; nil for the garage's present setting.
+  ///   - own: the caller's hooks that run after the commit, with those of the unsaved changes that are saved along. Asked for when
+  ///     it is done.
   /// - Throws: the errors of `body`; `CancellationError` if the task was cancelled before anybody began with it.
   nonisolated(nonsending)
     func submitBytes(
-      byteCount: Int = 0, with own: () -> CommitHooks = { CommitHooks() },
+      byteCount: Int = 0, autosaves: Bool? = nil, with own: () -> CommitHooks = { CommitHooks() },
       _ body: @escaping (WriteAccess) throws -> Void
     ) async throws
   {
     // Unsaved changes would be saved along with it, and bring hooks, which must not run in a commit for several callers.
-    guard let queue = store.commits, isAutosaveEnabled, !store.hasUnsavedChanges else {
-      return try await submit(with: own, body)
+    guard let queue = store.commits, autosaves ?? isAutosaveEnabled, !store.hasUnsavedChanges else {
+      return try await submit(autosaves: autosaves, with: own, body)
     }
     try await retryingInTask(isClocked: store.isSharedAcrossProcesses, store.gate) { _ in
       try await wait(in: queue, .bytes(body), byteCount: byteCount, with: own)
@@ -29,7 +31,7 @@ extension Garage {
   ///
   /// - Parameters:
   ///   - isLong: whether the body may go through many objects. Then it runs on a thread of the library's in any case.
-  ///   - own: as for ``submitBytes(byteCount:with:_:)``.
+  ///   - own: as for ``submitBytes(byteCount:autosaves:with:_:)``.
   /// - Throws: the errors of `body`; `CancellationError` if the task was cancelled before the body began.
   nonisolated(nonsending)
     func submit<R>(

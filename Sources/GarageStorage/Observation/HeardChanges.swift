@@ -46,4 +46,11 @@ struct HeardChanges: ~Copyable {
     // A listener that was added in between may have read the state before the commit.
     hub.tell(log.take() ?? .everything, from: garage, isUnsaved: isUnsaved)
   }
+
+  /// Tells the listeners that anything may have changed, if an error leaves it open whether there was a commit.
+  func tellIfUnknown(after error: any Error, from garage: UInt64) {
+    if GarageError.isOutcomeUnknown(error) && hub.isHeard {
+      hub.tell(.everything, from: garage, isUnsaved: false)
+    }
+  }
 }

@@ -485,8 +485,9 @@ extension QueryRun {
         return .continue
       }
     }
+    let facts = try RecordTypeFacts.of(Root.self)
     for key in try sortedKeys().all {
-      let bytes = key.bytes
+      let bytes = try access.presentKey(of: key, facts).bytes
       let object = try access.transaction.withValue(for: bytes.span.bytes) { record -> Root? in
         guard let record else { return nil }
         session.reset()

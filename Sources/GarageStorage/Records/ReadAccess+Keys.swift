@@ -22,6 +22,29 @@ extension ReadAccess {
     return nil
   }
 
+  /// The key under which a record stands that was listed under `key` before: to park an object again moves its record from a
+  /// former tag to the present one. Where the object was deleted, there is none under either.
+  func presentKey(of key: StorageKey, _ facts: RecordTypeFacts) throws -> StorageKey {
+    let bytes = key.bytes
+    if facts.tags.count == 1 || KeyLayout.tag(inRecordKey: bytes.span.bytes) == facts.tag { return key }
+    if try transaction.contains(bytes.span.bytes) { return key }
+    return KeyLayout.record(tag: facts.tag, sameIdentifierAs: bytes.span.bytes)
+  }
+
+  /// The same for many keys, in one round trip where these are expensive.
+  func presentKeys(of keys: [StorageKey], _ facts: RecordTypeFacts) throws -> [StorageKey] {
+    if facts.tags.count == 1 { return keys }
+    // Where a value does not open, a multi-get stops.
+    if !fetchesAhead || garage.objectKeys.isSealed { return try keys.map { try presentKey(of: $0, facts) } }
+    var present = keys
+    try transaction.withValues(for: keys) { index, record in
+      if record != nil { return }
+      let listed = keys[index].bytes
+      present[index] = KeyLayout.record(tag: facts.tag, sameIdentifierAs: listed.span.bytes)
+    }
+    return present
+  }
+
   /// Whether the record with this key is the one of its identifier: no earlier one of the type's tags has another.
   func isCurrent(_ key: RawSpan, _ tags: [UInt64]) throws -> Bool {
     let own = KeyLayout.tag(inRecordKey: key)

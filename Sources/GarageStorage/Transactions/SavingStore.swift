@@ -147,12 +147,17 @@ final class SavingStore: Sendable {
     if commits == nil { writerCount.add(1, ordering: .relaxed) }
     defer { if commits == nil { writerCount.subtract(1, ordering: .relaxed) } }
     var heard = HeardChanges(news)
-    try entering(alone: !autosaves) {
-      if autosaves {
-        try writeThrough(pending, &heard, body)
-      } else {
-        try writeUnsaved(pending, &heard, body)
+    do {
+      try entering(alone: !autosaves) {
+        if autosaves {
+          try writeThrough(pending, &heard, body)
+        } else {
+          try writeUnsaved(pending, &heard, body)
+        }
       }
+    } catch {
+      heard.tellIfUnknown(after: error, from: garage)
+      throw error
     }
     heard.tell(from: garage, isUnsaved: !autosaves)
     return autosaves
@@ -217,9 +222,14 @@ final class SavingStore: Sendable {
         return .commit(true)
       }
     }
-    let isCommitted = if let gate { try gate.enter(alone: false, write) } else { try write() }
-    if isCommitted { heard.tell(from: garage, isUnsaved: false) }
-    return isCommitted
+    do {
+      let isCommitted = if let gate { try gate.enter(alone: false, write) } else { try write() }
+      if isCommitted { heard.tell(from: garage, isUnsaved: false) }
+      return isCommitted
+    } catch {
+      heard.tellIfUnknown(after: error, from: garage)
+      throw error
+    }
   }
 
   /// Saves the round trip in which a write finds out which indexes there are, if the write is repeated should its knowledge be
@@ -281,10 +291,15 @@ final class SavingStore: Sendable {
     if !hasUnsavedChanges { return }
     var pending = PendingCommit()
     var heard = HeardChanges(news)
-    try inTurn {
-      try LentPendingCommit.with(&pending) { pending in
-        try entering(alone: true) { try writeThrough(pending, &heard) { _ in } }
+    do {
+      try inTurn {
+        try LentPendingCommit.with(&pending) { pending in
+          try entering(alone: true) { try writeThrough(pending, &heard) { _ in } }
+        }
       }
+    } catch {
+      heard.tellIfUnknown(after: error, from: garage)
+      throw error
     }
     heard.tell(from: garage, isUnsaved: false)
     pending.hooks.runAfterCommit()
@@ -314,18 +329,21 @@ final class SavingStore: Sendable {
       commitGate.end()
       throw error
     }
-    return Saving()
+    return Saving(generation: saved.generation)
   }
 
   /// Unsaved changes that are being saved, from just before the commit on.
   private struct Saving {
+    /// The generation of the changes.
+    let generation: Int
     var isCommitted = false
 
     func end(in store: SavingStore) {
-      if isCommitted {
-        store.forgetChanges()
-      } else {
-        store.unsaved.withLock { $0.isCommitting = false }
+      let isCommitted = isCommitted
+      store.unsaved.withLock { unsaved in
+        // If they were discarded meanwhile, through a write of another garage, there may be others by now.
+        if isCommitted && unsaved.generation == generation { store.forget(&unsaved) }
+        unsaved.isCommitting = false
       }
       store.commitGate.end()
     }
@@ -350,13 +368,13 @@ final class SavingStore: Sendable {
     if news.isHeard { news.tell(.everything, from: garage, isUnsaved: true) }
   }
 
-  private func forgetChanges() {
-    unsaved.withLock { unsaved in
-      unsaved.changes = UnsavedChanges()
-      unsaved.hooks = CommitHooks()
-      unsaved.generation += 1
-      unsaved.isCommitting = false
-      isUnsaved.store(false, ordering: .releasing)
-    }
+  private func forgetChanges() { unsaved.withLock { forget(&$0) } }
+
+  private func forget(_ unsaved: inout Unsaved) {
+    unsaved.changes = UnsavedChanges()
+    unsaved.hooks = CommitHooks()
+    unsaved.generation += 1
+    unsaved.isCommitting = false
+    isUnsaved.store(false, ordering: .releasing)
   }
 }

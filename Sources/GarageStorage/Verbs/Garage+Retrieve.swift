@@ -278,7 +278,7 @@ extension ReadAccess {
       return try visitBlocks(
         of: KeyLayout.records(tag: tags[0]), source, areAllHeld: inOneSession, decode: decoded, visit: visit)
     }
-    try visitRecords(under: tags, source, mayChange: mayChange, decode: decoded) { try visit($0) }
+    try visitRecords(of: facts, under: tags, source, mayChange: mayChange, decode: decoded) { try visit($0) }
     if isCompletedTogether { try decoding { try session.completeTogether() } }
   }
 
@@ -303,9 +303,9 @@ extension ReadAccess {
     }
   }
 
-  /// Lends the records under these tags to `decode`, one after another, and passes each result to `visit`.
+  /// Lends the records of a type under these tags to `decode`, one after another, and passes each result to `visit`.
   func visitRecords<T>(
-    under tags: [UInt64], _ source: TransactionSource, mayChange: Bool,
+    of facts: RecordTypeFacts, under tags: [UInt64], _ source: TransactionSource, mayChange: Bool,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     var keys = RecordKeyCursor(tags, in: transaction)
@@ -313,7 +313,9 @@ extension ReadAccess {
     var all: [StorageKey] = []
     if mayChange { while let key = try keys.next() { all.append(key) } }
     var rest = all[...]
-    func nextKey() throws -> StorageKey? { mayChange ? rest.popFirst() : try keys.next() }
+    func nextKey() throws -> StorageKey? {
+      mayChange ? try rest.popFirst().map { try presentKey(of: $0, facts) } : try keys.next()
+    }
     try visitRecords(
       withKeys: nextKey, source, isPrefetching: fetchesAhead && !mayChange, decode: decode, visit: visit)
   }

@@ -95,7 +95,7 @@ extension ReadAccess {
     if garage.objectKeys.isSealed {
       // Scans and multi-gets stop at a value that does not open, so records are read one by one.
       source.toleratesSeals = true
-      return try visitSealedRecords(tags, facts.name, read: read, hand)
+      return try visitSealedRecords(of: facts, under: tags, read: read, hand)
     }
     if tags.count == 1 && !mayChange && !fetchesAhead {
       return try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
@@ -103,19 +103,19 @@ extension ReadAccess {
         return .continue
       }
     }
-    try visitRecords(under: tags, source, mayChange: mayChange, decode: read, visit: hand)
+    try visitRecords(of: facts, under: tags, source, mayChange: mayChange, decode: read, visit: hand)
   }
 
   /// Lends the records of a type to `read`, one after another. Passes `hand` each result, or that a record does not open.
   private func visitSealedRecords<T>(
-    _ tags: [UInt64], _ typeName: String, read: (RawSpan, RawSpan) throws -> Outcome<T>?,
+    of facts: RecordTypeFacts, under tags: [UInt64], read: (RawSpan, RawSpan) throws -> Outcome<T>?,
     _ hand: (Outcome<T>) throws -> Void
   ) throws {
     var keys = RecordKeyCursor(tags, in: transaction)
     var all: [StorageKey] = []
     while let key = try keys.next() { all.append(key) }
     for key in all {
-      if let outcome = try outcome(key, typeName, read) { try hand(outcome) }
+      if let outcome = try outcome(presentKey(of: key, facts), facts.name, read) { try hand(outcome) }
     }
   }
 
@@ -143,7 +143,7 @@ extension ReadAccess {
     let facts = try RecordTypeFacts.of(type)
     let (session, source) = makeSessionAndSource()
     source.toleratesSeals = garage.objectKeys.isSealed
-    return try keys.compactMap { key in
+    return try presentKeys(of: keys, facts).compactMap { key in
       try cancellation.check()
       return try outcome(key, facts.name) { key, record in
         source.countRecord(record.byteCount)

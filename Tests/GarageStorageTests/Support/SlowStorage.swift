@@ -17,6 +17,8 @@ final class SlowStorage: StorageDriver {
   let badKey = Mutex<[UInt8]?>(nil)
   /// Runs once, before a commit.
   let willCommit = Mutex<(@Sendable () -> Void)?>(nil)
+  /// Runs once, after a commit, when others may write again.
+  let didCommit = Mutex<(@Sendable () -> Void)?>(nil)
   /// Throws from so many commits.
   let badCommitCount = Atomic<Int>(0)
   /// So many commits succeed, and their callers are not told.
@@ -52,6 +54,7 @@ final class SlowStorage: StorageDriver {
 
   func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     if isInTask { writesInTasks.add(1, ordering: .relaxed) }
+    var isCommitted = false
     let result = try base.write { transaction in
       let outcome = try body(SlowTransaction(transaction, badKey.withLock { $0 }))
       if case .commit = outcome {
@@ -62,9 +65,12 @@ final class SlowStorage: StorageDriver {
           throw StorageError(.io, during: .commit, driver: info.name, message: "The disk failed.")
         }
         commitCount.add(1, ordering: .relaxed)
+        isCommitted = true
       }
       return outcome
     }
+    if !isCommitted { return result }
+    didCommit.withLock { $0.take() }?()
     if lostAnswerCount.load(ordering: .relaxed) > 0 {
       lostAnswerCount.subtract(1, ordering: .relaxed)
       throw StorageError(.outcomeUnknown, during: .commit, driver: info.name, message: "The answer was lost.")

@@ -257,10 +257,13 @@ extension Garage {
     // Changes that became unsaved in between are saved by the same commit, after which the hooks of a namespace run once. Before
     // it they run again then, because these changes were not there yet.
     func own() -> CommitHooks { hasChanged.value == true ? hooks : CommitHooks() }
+    // Also if a hook, or somebody else, has switched autosave off by now: these hooks are those of a commit.
     if tellsObjects {
-      try await submit(with: own) { hasChanged.value = try body($0) }
+      try await submit(autosaves: true, with: own) { hasChanged.value = try body($0) }
     } else {
-      try await submitBytes(byteCount: byteCount, with: own) { hasChanged.value = try body($0) }
+      try await submitBytes(byteCount: byteCount, autosaves: true, with: own) {
+        hasChanged.value = try body($0)
+      }
     }
     return hasChanged.value == true
   }

@@ -135,7 +135,7 @@ extension ReadAccess {
   ) throws -> [T] {
     let facts = try RecordTypeFacts.of(type)
     let (session, source) = makeSessionAndSource()
-    var (rest, objects) = (keys[...], [T]())
+    var (rest, objects) = (try presentKeys(of: keys, facts)[...], [T]())
     try visitRecords(withKeys: { rest.popFirst() }, source, isPrefetching: fetchesAhead) { key, record in
       try cancellation.check()
       source.countRecord(record.byteCount)

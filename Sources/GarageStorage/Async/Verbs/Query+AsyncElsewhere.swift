@@ -3,6 +3,8 @@ internal import GarageDriver
 // The ends of queries once more, for tasks and for objects that belong to no actor: they run on a thread of the library's,
 // with the functions of the query's condition. `query(_:)` could tell these types as well, but a second one of that name would
 // let the compiler take seconds for conditions of a few terms.
+//
+// The types of properties must belong to no actor either, because their `<`, `==` and `hash(into:)` are called there.
 
 extension Query where Root: SendableMetatype {
   /// The objects found, in the order of the query, decoded on a thread of the library's.
@@ -54,7 +56,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func values<Value: Codable>(_ property: KeyPath<Root, Value>) async throws -> [Value]
+    public func values<Value: Codable & SendableMetatype>(_ property: KeyPath<Root, Value>) async throws
+    -> [Value]
   {
     try await elsewhere.ask { try $0.values(property) }
   }
@@ -63,7 +66,7 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func values<First: Codable, Second: Codable>(
+    public func values<First: Codable & SendableMetatype, Second: Codable & SendableMetatype>(
       _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>
     ) async throws -> [(First, Second)]
   {
@@ -74,7 +77,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func distinct<Value: Hashable & Codable>(_ property: KeyPath<Root, Value>) async throws -> [Value]
+    public func distinct<Value: Hashable & Codable & SendableMetatype>(_ property: KeyPath<Root, Value>)
+    async throws -> [Value]
   {
     try await elsewhere.ask { try $0.distinct(property) }
   }
@@ -83,7 +87,7 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func countByValue<Value: Hashable & Codable>(
+    public func countByValue<Value: Hashable & Codable & SendableMetatype>(
       _ property: KeyPath<Root, Value>
     ) async throws -> [Value: Int]
   {
@@ -94,7 +98,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value?
+    public func min<Value: Comparable & Codable & SendableMetatype>(_ property: KeyPath<Root, Value>)
+    async throws -> Value?
   {
     try await elsewhere.ask { try $0.min(property) }
   }
@@ -103,7 +108,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value?
+    public func min<Value: Comparable & Codable & SendableMetatype>(_ property: KeyPath<Root, Value?>)
+    async throws -> Value?
   {
     try await elsewhere.ask { try $0.min(property) }
   }
@@ -112,7 +118,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value?
+    public func max<Value: Comparable & Codable & SendableMetatype>(_ property: KeyPath<Root, Value>)
+    async throws -> Value?
   {
     try await elsewhere.ask { try $0.max(property) }
   }
@@ -121,7 +128,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value?
+    public func max<Value: Comparable & Codable & SendableMetatype>(_ property: KeyPath<Root, Value?>)
+    async throws -> Value?
   {
     try await elsewhere.ask { try $0.max(property) }
   }
@@ -130,7 +138,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value
+    public func sum<Value: Numeric & Codable & SendableMetatype>(_ property: KeyPath<Root, Value>)
+    async throws -> Value
   {
     try await elsewhere.ask { try $0.sum(property) }
   }
@@ -139,7 +148,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value
+    public func sum<Value: Numeric & Codable & SendableMetatype>(_ property: KeyPath<Root, Value?>)
+    async throws -> Value
   {
     try await elsewhere.ask { try $0.sum(property) }
   }
@@ -148,7 +158,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) async throws -> Double?
+    public func average<Value: Numeric & Codable & SendableMetatype>(_ property: KeyPath<Root, Value>)
+    async throws -> Double?
   {
     try await elsewhere.ask { try $0.average(property) }
   }
@@ -157,7 +168,8 @@ extension Query where Root: SendableMetatype {
   ///
   /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
-    public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Double?
+    public func average<Value: Numeric & Codable & SendableMetatype>(_ property: KeyPath<Root, Value?>)
+    async throws -> Double?
   {
     try await elsewhere.ask { try $0.average(property) }
   }

@@ -36,6 +36,20 @@ struct Ticket: Codable, Identifiable, Indexed {
   }
 }
 
+/// It belongs to no actor, but which of two is greater does.
+nonisolated struct Rank: Codable { var number: Int }
+extension Rank: @MainActor Comparable {
+  static func < (left: Rank, right: Rank) -> Bool {
+    MainActor.preconditionIsolated()
+    return left.number < right.number
+  }
+  static func == (left: Rank, right: Rank) -> Bool { left.number == right.number }
+}
+nonisolated struct Soldier: Codable, Identifiable {
+  var id: Int
+  var rank: Rank
+}
+
 class Animal: Codable, Identifiable, TypeTagged {
   class var typeTag: String { "animal" }
   var id: Int

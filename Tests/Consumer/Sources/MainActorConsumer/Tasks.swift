@@ -51,6 +51,14 @@ func indexes(_ garage: Garage) async throws {
   try expect(try await garage.indexes(of: Ticket.self).map(\.state) == [.ready], "by an index")
 }
 
+func ranks(_ garage: Garage) async throws {
+  try await garage.parkAll((1...4).map { Soldier(id: $0, rank: Rank(number: $0 % 3)) })
+  let query = garage.query(Soldier.self)
+  try expect(try await query.max(\.rank)?.number == 2, "the greatest, compared here")
+  try expect(try await query.min(\.rank)?.number == 0, "the least, compared here")
+  try await garage.deleteAll(Soldier.self)
+}
+
 func news(_ garage: Garage) async throws {
   try await garage.deleteAll(Person.self)
   let live = LiveQuery(garage.query(Person.self), in: garage)
