@@ -25,11 +25,14 @@ final class LMDBCommittedState: Sendable {
 
   init(_ env: OpaquePointer) { environment = UInt(bitPattern: env) }
 
-  /// Closes the transaction, before its environment.
-  func close() {
+  /// Gives the slot back; false where it has none. Called also before the environment is closed.
+  @discardableResult
+  func giveUpSlot() -> Bool {
     asking.withLock { address in
-      if let txn = OpaquePointer(bitPattern: address) { mdb_txn_abort(txn) }
+      guard let txn = OpaquePointer(bitPattern: address) else { return false }
+      mdb_txn_abort(txn)
       address = 0
+      return true
     }
   }
 

@@ -89,7 +89,7 @@ final class LMDBConnection: @unchecked Sendable {
       for address in pool.idle { Self.transaction(at: address).discard() }
       pool.idle = []
     }
-    committed.close()
+    committed.giveUpSlot()
     mdb_env_close(env)
   }
 
@@ -174,7 +174,8 @@ final class LMDBConnection: @unchecked Sendable {
       switch code {
       case MDB_MAP_RESIZED:
         try mapAgain(lifetime, since: generation, during: .read)
-      case MDB_READERS_FULL where !searchedForDeadReaders && clearDeadReaders() > 0:
+      case MDB_READERS_FULL
+      where !searchedForDeadReaders && (clearDeadReaders() > 0 || committed.giveUpSlot()):
         searchedForDeadReaders = true
       default:
         throw error(code, during: .read)
@@ -282,10 +283,25 @@ final class LMDBConnection: @unchecked Sendable {
   func foreignCommitCount() throws -> UInt64? {
     // Asked inside the lock: no transaction of this process is counted meanwhile, and none begins to commit.
     try ownCommits.withLock { own in
-      guard let last = try withMap({ committed.number }) else { return nil }
+      guard let last = try withMap({ committed.number }) ?? numberThroughIdleRead() else { return nil }
       // No other process commits before the one that is committing here has.
       let isCommitted = own.begun > 0 && last >= own.begun
       return last &- own.count &- (isCommitted ? 1 : 0)
+    }
+  }
+
+  /// The number of the last state that is committed, where all slots are taken: asked by a read transaction that waits for its next
+  /// use. Nil where there is none.
+  private func numberThroughIdleRead() -> UInt64? {
+    endRestingRead()
+    return pool.withLock { pool in
+      guard pool.failure == nil, let address = pool.idle.last else { return nil }
+      return Self.reference(at: address)._withUnsafeGuaranteedRef { transaction in
+        let code = mdb_txn_renew(transaction.txn)
+        let number = UInt64(mdb_txn_id(transaction.txn))
+        if code == MDB_SUCCESS { mdb_txn_reset(transaction.txn) }
+        return code == MDB_SUCCESS || code == MDB_MAP_RESIZED ? number : nil
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 public import GarageDriver
 
 extension LMDBStorage: ChangeSignaling {
-  /// How many transactions other processes have committed; nil while all slots for readers are taken.
+  /// How many transactions other processes have committed; nil while all slots for readers are in use.
   public func foreignChangeMark() throws -> UInt64? {
     try lifetime.checkNotForked(.read)
     return try lifetime.withCall { try connection.foreignCommitCount() }

@@ -46,6 +46,32 @@ struct UncommittedStateTests {
     }
   }
 
+  /// Nor does who asks for the mark, and a table that is full of readers which wait for their next use hides no change.
+  @Test(arguments: [1, 2, 4]) func marksTakeNoReadersSlot(_ count: Int) async throws {
+    try await withTemporaryFolder { folder in
+      let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(maximumReaderCount: count))
+      try storage.put([1], "k")
+      func read(_ depth: Int) throws {
+        try storage.read { transaction in
+          #expect(try transaction.value(for: StorageKey("k")) == [1])
+          if depth < count { try read(depth + 1) }
+        }
+      }
+      #expect(try storage.foreignChangeMark() != nil)
+      try read(1)
+      let mark = try #require(try storage.foreignChangeMark())
+      // Without a reader's slot, of which none is left.
+      await #expect(processExitsWith: .success) { [path = folder.path as String] in
+        let other = try ForeignEnvironment(at: URL(filePath: path))
+        try other.write { try ForeignEnvironment.put($0, $1, [7], [7]) }
+        other.close()
+      }
+      #expect(try storage.foreignChangeMark() == mark + 1)
+      try read(1)
+      try storage.close()
+    }
+  }
+
   /// The first question comes after another process made the store larger than it is mapped here.
   @Test func aCommitThatWaitsForTheDiskIsNoChangeOfAGrownStore() async throws {
     try await withTemporaryFolder { folder in
