@@ -63,6 +63,33 @@ import Testing
     var sum: Decimal
     var name: String
   }
+  private struct OldLedger: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "ledger stored before" }
+    var id: Int
+    var sum: Double
+  }
+  private struct Ledger: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "ledger stored before" }
+    var id: Int
+    var sum: Decimal
+  }
+  private struct OldTown: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "town stored before" }
+    var id: Int
+    var city: String
+  }
+  private struct Town: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "town stored before" }
+    var id: Int
+    var city: String
+    init(id: Int, city: String) { (self.id, self.city) = (id, city) }
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      id = try container.decode(Int.self, forKey: .id)
+      let stored = try container.decode(String.self, forKey: .city)
+      city = stored == "Bombay" ? "Mumbai" : stored
+    }
+  }
   private struct OldReceipt: Codable, Identifiable, TypeTagged {
     static var typeTag: String { "receipt stored before" }
     var id: Int
@@ -153,6 +180,34 @@ import Testing
     #expect(try older.query(Receipt.self).max(\.sum) == largest)
     #expect(try newer.query(Receipt.self).where(\.sum > Decimal(30)).count() == 9)
     #expect(try older.verifyIndexes().isSound && newer.verifyIndexes().isSound)
+  }
+
+  /// Not only in what form they stand, but what the type makes of them.
+  @Test func aSpellingOfAnotherStoreIsFound() throws {
+    let newer = try Garage(MemoryStorage())
+    try newer.parkAll((0..<40).map { Town(id: $0, city: "Delhi") })
+    #expect(try newer.query(Town.self).where(\.city == "Delhi").count() == 40)
+    let older = try Garage(MemoryStorage())
+    try older.parkAll((0..<40).map { OldTown(id: $0, city: $0 % 2 == 0 ? "Bombay" : "Delhi") })
+    #expect(try older.query(Town.self).where(\.city == "Mumbai").count() == 20)
+  }
+
+  /// However many threads ask for the first time.
+  @Test func manyThreadsAreOneStore() async throws {
+    let newer = try Garage(MemoryStorage())
+    try await newer.parkAll((0..<40).map { Ledger(id: $0, sum: Decimal($0)) })
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<64 {
+        group.addTask {
+          do { #expect(try await newer.query(Ledger.self).where(\.sum == Decimal(1)).count() == 1) } catch {
+            Issue.record(error)
+          }
+        }
+      }
+    }
+    let older = try Garage(MemoryStorage())
+    try await older.parkAll((0..<40).map { OldLedger(id: $0, sum: sum($0)) })
+    #expect(try await older.query(Ledger.self).where(\.sum == wanted).values(\.id) == [3, 13, 23, 33])
   }
 
   /// Objects of a store count also for properties that another store is asked for first.

@@ -21,6 +21,15 @@ package struct TypeSurvey: Sendable {
     var objects: [TypeAddress: [[RecordValue]]] = [:]
     /// The forms in which the values of these stand.
     var forms: [TypeAddress: Set<StoredForm>] = [:]
+    /// How many threads are about to forget the fields that were found without what they added.
+    var forgetting: [TypeAddress: Int] = [:]
+
+    /// Whether something is found that was not known.
+    func isNew(_ found: [TypeAddress: TypeSurvey]) -> Bool {
+      found.contains { type, survey in
+        survey.converted.keys.contains { surveys[type]?.converted[$0] == nil }
+      }
+    }
 
     mutating func add(_ found: [TypeAddress: TypeSurvey]) {
       // Earlier results stay, because fields were found with them.
@@ -40,35 +49,42 @@ package struct TypeSurvey: Sendable {
 
   /// Surveys a type, and the types of what it has.
   ///
-  /// It runs `init(from:)` with what a store has. What is found holds for all stores of the process. Those after the first add to
-  /// it if values stand there in forms that were not seen before: an older program may have stored them.
+  /// It runs `init(from:)` with what a store has. What is found holds for all stores of the process: those after the first add to
+  /// it if values stand there in forms that were not seen before, or if the type makes something else of more values, as of
+  /// what an older program stored.
   ///
   /// - Parameter objects: what some of its objects have, with the objects that they refer to in place of the references.
   package static func note(_ objects: [RecordValue], of type: any Decodable.Type) {
     let address = TypeAddress(type)
-    let forms = StoredForm.all(in: objects)
-    let isSeen = known.withLock { known in
-      known.surveyed.contains(address)
-        && (forms.isSubset(of: known.forms[address] ?? [])
-          || known.objects[address]?.count ?? 0 >= mostStores)
-    }
-    if isSeen { return }
     let found = surveys(of: objects, type)
-    known.withLock { known in
-      known.add(found)
-      known.objects[address, default: []].append(objects)
+    let forms = StoredForm.all(in: objects)
+    let (isNew, isForgetting) = known.withLock { known in
+      let samples = known.objects[address] ?? []
+      var isNew = !known.surveyed.contains(address) || known.isNew(found)
+      if samples.count < mostSamples, !forms.isSubset(of: known.forms[address] ?? []) { isNew = true }
+      if isNew {
+        known.add(found)
+        known.forms[address, default: []].formUnion(forms)
+        if samples.count < mostSamples && !samples.contains(objects) {
+          known.objects[address] = samples + [objects]
+        }
+        known.forgetting[address, default: 0] += 1
+      }
+      return (isNew, known.forgetting[address] ?? 0 > 0)
     }
-    // These objects may deny a field that was found before. Another thread that asks for one meanwhile surveys the type, too.
+    if !isForgetting { return }
+    // These objects may deny a field that was found before. Another thread that asks for one meanwhile forgets them, too.
     StoredField.forgetAll(in: type)
     ReferringField.forgetAll(in: type)
+    if !isNew { return }
     known.withLock { known in
       known.surveyed.insert(address)
-      known.forms[address, default: []].formUnion(forms)
+      known.forgetting[address, default: 1] -= 1
     }
   }
 
-  /// How many stores add to what is known of a type: all that they add is asked for each field.
-  private static var mostStores: Int { 8 }
+  /// How many samples are kept of a type: each of them is asked for each field.
+  private static var mostSamples: Int { 32 }
 
   /// Surveys a type by objects that are about to be stored, of which a store has none or others so far. Those that a store has
   /// are asked as well, as soon as they can be read.
