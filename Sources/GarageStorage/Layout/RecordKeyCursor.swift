@@ -4,7 +4,7 @@ internal import GarageDriver
 /// The keys of all records of one type, in the order of their identifiers, a block at a time.
 ///
 /// Records under former tags come among the others, where their identifiers belong. If one identifier has several records, that
-/// of the first tag counts.
+/// of the first tag counts; by a sync status all are given, those of the first tag first.
 struct RecordKeyCursor {
   private var sources: [Source]
 
@@ -35,6 +35,8 @@ struct RecordKeyCursor {
     for index in sources.indices where sources[index].identifier == first {
       let key = sources[index].removeFirst()
       if next == nil { next = key }
+      // An entry of a status may be left over. Whether it is, its record tells, and then the next one counts.
+      if sources[index].isIndex { break }
     }
     return next
   }
@@ -47,7 +49,7 @@ struct RecordKeyCursor {
     private var blockCount = 256
     private var range: StorageKeyRange
     /// Whether these are keys of the index of sync statuses.
-    private let isIndex: Bool
+    let isIndex: Bool
     private let transaction: any ReadTransaction
     private var block: [StorageKey] = []
     private var position = 0

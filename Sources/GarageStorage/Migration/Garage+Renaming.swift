@@ -196,7 +196,9 @@ private struct TypeRenaming {
       try RecordSummary.record(
         record, tag: tag, keyIdentifier: identifier, movedTo: tag,
         concreteTag: { concreteTag in
-          guard concreteTag == old.digest, old != concrete else { return concreteTag }
+          // Records of the topmost class name no class.
+          let isOfTopmost = concreteTag == nil && old == space && tag == space.digest
+          guard concreteTag == old.digest || isOfTopmost, old != concrete else { return concreteTag }
           isOfType = true
           return concrete == space ? nil : concrete.digest
         }, renaming: moves ? [old.digest: space.digest] : [:], except: keeping, typeName: name)

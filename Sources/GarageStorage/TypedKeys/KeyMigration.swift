@@ -120,7 +120,19 @@ extension WriteAccess {
         if hasSet { try forbiddingCommit { try set(self) } } else { try set(self) }
         hasSet = true
       }
-      pending.hooks.afterCommit { defaults.removeObject(forKey: move.entry) }
+      if move.set == nil, try hasSavedValue(move.key) {
+        // No commit would come for the sake of this entry.
+        defaults.removeObject(forKey: move.entry)
+      } else {
+        pending.hooks.afterCommit { defaults.removeObject(forKey: move.entry) }
+      }
     }
+  }
+
+  /// Whether changes stay unsaved, and a key has a value that is none of them.
+  private func hasSavedValue(_ key: StorageKey) throws -> Bool {
+    guard let overlay else { return false }
+    let bytes = key.bytes.span.bytes
+    return try overlay.changes.change(of: bytes) == nil && overlay.base.contains(bytes)
   }
 }

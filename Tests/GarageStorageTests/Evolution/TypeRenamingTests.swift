@@ -151,6 +151,16 @@ private struct Channel: Codable, Identifiable, TypeTagged {
     #expect(throws: GarageError.self) { try garage.migrateAll(from: RenamedOld.self, to: Ship.self) }
   }
 
+  /// What was just an object of the topmost class becomes one of a subclass; those of others stay what they are.
+  @Test(arguments: Backend.allCases) func theTopmostClassBecomesASubclass(_ backend: Backend) throws {
+    let garage = try Place(backend).garage([RenamedOld.self, RenamedNew.self])
+    try garage.parkAll([RenamedBase(1), RenamedOld(2), RenamedBase(3)])
+    #expect(try garage.migrateAll(from: RenamedBase.self, to: RenamedNew.self).rewritten == 2)
+    #expect(try garage.retrieveAll(RenamedNew.self).map(\.id) == [1, 3])
+    #expect(try garage.retrieve(RenamedBase.self, identifier: 2) is RenamedOld)
+    #expect(try garage.migrateAll(from: RenamedBase.self, to: RenamedNew.self).rewritten == 0)
+  }
+
   /// `migrateAll` of the type moves its records. What refers to them needs the former tag until it is changed, too.
   @Test(arguments: Backend.allCases) func aFormerTagGoesInTwoSteps(_ backend: Backend) throws {
     let garage = try Place(backend).garage()

@@ -29,6 +29,36 @@ import Testing
     #expect(try Driver.contents(garage.driver(of: place), .prefix([0x21])).isEmpty)
   }
 
+  private struct Barge: Codable, Identifiable, Syncable, TypeTagged {
+    static var typeTag: String { "barge" }
+    static var formerTypeTags: [String] { ["barge, formerly"] }
+    var id: Int
+    var syncStatus = SyncStatus.undetermined
+  }
+  private struct BargeWithoutStatus: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "barge" }
+    var id: Int
+  }
+  private struct FormerBarge: Codable, Identifiable, Syncable, TypeTagged {
+    static var typeTag: String { "barge, formerly" }
+    var id: Int
+    var syncStatus = SyncStatus.undetermined
+  }
+
+  /// An entry that a type without statuses left behind hides no object of an older program.
+  @Test(arguments: Backend.allCases)
+  func anEntryThatIsLeftOverHidesNothing(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(Barge(id: 1, syncStatus: .notSynced))
+    try garage.park(BargeWithoutStatus(id: 1))
+    try garage.delete(BargeWithoutStatus(id: 1))
+    try garage.park(FormerBarge(id: 1, syncStatus: .notSynced))
+    #expect(try garage.retrieveAll(Barge.self, withStatus: .notSynced).map(\.id) == [1])
+    try garage.park(Barge(id: 1, syncStatus: .synced))
+    #expect(try garage.retrieveAll(Barge.self, withStatus: .notSynced).isEmpty)
+    #expect(try garage.retrieveAll(Barge.self, withStatus: .synced).map(\.id) == [1])
+  }
+
   @Test(arguments: Backend.allCases)
   func writesThatRollBack(_ backend: Backend) throws {
     let place = try Place(backend)

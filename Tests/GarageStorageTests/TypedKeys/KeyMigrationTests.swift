@@ -162,6 +162,17 @@ import Testing
       #expect(defaults.integer(forKey: "Launches") == 12)
       try garage.save()
       #expect(defaults.object(forKey: "Launches") == nil)
+
+      // An entry whose key has a value already is not kept for a commit that does not come, nor does it come back later.
+      defaults.set(11, forKey: "Launches")
+      garage.isAutosaveEnabled = false
+      try garage.migrate([launches])
+      try garage.save()
+      #expect(defaults.object(forKey: "Launches") == nil)
+      try garage.remove(.launchCount)
+      try garage.migrate([launches])
+      #expect(try garage.get(.launchCount) == 0)
+      garage.discardUnsavedChanges()
     }
   }
 }
