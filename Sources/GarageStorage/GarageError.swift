@@ -281,8 +281,8 @@ extension GarageError: CustomStringConvertible {
       "The garage (\(driver)) does not hide identifiers: \(reason)"
     case .destinationNotEmpty(let driver):
       """
-      The storage to copy to (\(driver)) holds something already, and not a part of this garage. Nothing was changed. \
-      Copy to an empty one.
+      The storage to copy to (\(driver)) holds something already, and not a part of this garage, or another call has copied \
+      to it meanwhile. Nothing of that was changed. Copy to an empty one.
       """
     case .damagedExport(let line, let reason):
       """

@@ -13,7 +13,8 @@ extension Garage {
   /// where the call ended early, the same call goes on, and takes over what is there already.
   ///
   /// - Parameters:
-  ///   - destination: an empty storage, or one to which this garage was copied in part. It stays open.
+  ///   - destination: an empty storage, or one to which this garage was copied in part. It stays open. If two calls copy to it
+  ///     at a time, the later one goes on, and the other throws.
   ///   - progress: is told how many entries are copied of how many, and again from the beginning where an engine asks for
   ///     another try. An error that it throws ends the call, and so does cancelling the task; what was copied by then stays,
   ///     for the next call.
@@ -66,8 +67,9 @@ private struct StoreCopying {
   private let source: any ReadTransaction
   private let destination: any StorageDriver
   private var progress: ProgressReporter
-  /// Marks a storage to which a copy is being made, and of which garage: the garage's metadata, which are put in their place at
-  /// last.
+  private let callID = (0..<8).map { _ in UInt8.random(in: 0...255) }
+  /// Marks a storage to which a copy is being made: of which garage, by the eight bytes of its creation time, and by which call,
+  /// by eight bytes at random. Earlier versions put the garage's metadata there.
   private static let markKey = KeyLayout.metadata("copying")
 
   /// How much is written in one transaction at most.
@@ -111,6 +113,7 @@ private struct StoreCopying {
     }
     try copying.put(block, StorageKeyRange(from: lower))
     try destination.write { transaction in
+      try checkMark(transaction)
       try transaction.put(metadata, for: StoreMetadata.key)
       try transaction.remove(Self.markKey)
       return .commit(())
@@ -118,25 +121,36 @@ private struct StoreCopying {
     try copying.progress.end()
   }
 
-  /// Marks the destination, which has to be empty, or marked for the same garage.
+  /// Marks the destination, which has to be empty, or marked for the same garage. An earlier call that still runs then ends.
   private func begin(_ metadata: [UInt8]) throws {
+    let garage = metadata.dropFirst(8).prefix(8)
     try destination.write { transaction in
       let mark = try transaction.value(for: Self.markKey)
-      if mark == metadata { return .commit(()) }
-      var isEmpty = true
-      try transaction.scanKeys(.all, .forward) { _ in
-        isEmpty = false
-        return .stop
+      let marked = mark.map { $0.count == metadata.count ? $0.dropFirst(8).prefix(8) : $0.prefix(8) }
+      if marked != garage {
+        var isEmpty = true
+        try transaction.scanKeys(.all, .forward) { _ in
+          isEmpty = false
+          return .stop
+        }
+        if !isEmpty { throw GarageError.destinationNotEmpty(driver: destination.info.name) }
       }
-      if !isEmpty { throw GarageError.destinationNotEmpty(driver: destination.info.name) }
-      try transaction.put(metadata, for: Self.markKey)
+      try transaction.put(garage + callID, for: Self.markKey)
       return .commit(())
+    }
+  }
+
+  /// Makes sure that no later call has begun to copy there, or has made the copy complete. Others may have changed it since.
+  private func checkMark(_ transaction: any WriteTransaction) throws {
+    if try transaction.value(for: Self.markKey)?.dropFirst(8).elementsEqual(callID) != true {
+      throw GarageError.destinationNotEmpty(driver: destination.info.name)
     }
   }
 
   /// Makes a part of the destination equal to a block. What is there already from an earlier call is compared.
   private func put(_ block: [(key: StorageKey, value: [UInt8])], _ range: StorageKeyRange) throws {
     try destination.write { transaction in
+      try checkMark(transaction)
       var present: [StorageKey] = []
       try transaction.scanKeys(range, .forward) { key in
         present.append(StorageKey(key))

@@ -3,9 +3,9 @@ internal import GarageDriver
 
 /// Finds what cannot be reached from roots, in one state of a store.
 ///
-/// In doubt a record counts as reached: if a reference leads to nothing, every record with the same identifier counts, whatever
-/// its type, because types may have been renamed. If a record that was reached is damaged, the search throws, because it cannot
-/// be told what that one refers to.
+/// In doubt a record counts as reached. If an object has several records, under former tags, all of them count. If a reference
+/// leads to nothing, every record with the same identifier counts, whatever its type, because types may have been renamed. If a
+/// record that was reached is damaged, the search throws, because it cannot be told what that one refers to.
 struct Reachability {
   private let access: ReadAccess
   private let kinds: Set<ReferenceKind>
@@ -14,6 +14,9 @@ struct Reachability {
   private var isReached: [Bool]
   /// Those that were reached and not read yet.
   private var waiting: [Int] = []
+  private var names = OtherNames()
+  /// Whether objects may have several records, under several names of their types.
+  private let hasOtherNames: Bool
 
   init(
     _ access: ReadAccess, along kinds: Set<ReferenceKind>, _ progress: @escaping (CareProgress) throws -> Void
@@ -26,6 +29,10 @@ struct Reachability {
       return .continue
     }
     isReached = Array(repeating: false, count: index.count)
+    var names = OtherNames()
+    // What a type that was not met yet was called is not known.
+    hasOtherNames = index.tags.contains { tag in (try? names.tags(beside: tag))?.count ?? 1 > 1 }
+    self.names = names
     self.progress = ProgressReporter(total: index.count, progress)
     self.index = index
   }
@@ -89,6 +96,11 @@ struct Reachability {
     guard let number, !isReached[number] else { return }
     isReached[number] = true
     waiting.append(number)
+    if !hasOtherNames { return }
+    // An older program may have parked the object again, beside the record that counts.
+    for other in (try? names.keys(beside: index.key(number))) ?? [] {
+      reach(index.number(of: other.bytes.span.bytes))
+    }
   }
 
   private mutating func reach(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) throws {

@@ -14,7 +14,7 @@ struct Deletion {
   /// The declarations of types, by the tag of their objects.
   private var declared: [UInt64: Declared?] = [:]
   /// The tags under which the objects of a tag may stand, where it is not that tag alone.
-  private var names: [UInt64: [UInt64]] = [:]
+  private var names = OtherNames()
 
   /// What a type declares.
   private struct Declared {
@@ -146,20 +146,7 @@ struct Deletion {
   ///
   /// - Throws: ``GarageError/notMet(_:)``.
   private mutating func otherNames(of key: StorageKey) throws -> [StorageKey] {
-    let bytes = key.bytes.span.bytes
-    let tag = KeyLayout.tag(inRecordKey: bytes)
-    let known = names[tag]
-    let tags = try known ?? tagsOfTypes(withTag: tag)
-    if known == nil { for name in tags { names[name] = tags } }
-    return tags.filter { $0 != tag }.map { KeyLayout.record(tag: $0, sameIdentifierAs: bytes) }
-  }
-
-  private func tagsOfTypes(withTag tag: UInt64) throws -> [UInt64] {
-    var tags = [tag]
-    for facts in try RecordTypeFacts.all(withTag: tag) {
-      for other in facts.tags where facts.tags.contains(tag) && !tags.contains(other) { tags.append(other) }
-    }
-    return tags
+    try names.keys(beside: key)
   }
 
   // MARK: - What nothing else reaches

@@ -77,6 +77,49 @@ import Testing
     }
   }
 
+  private struct Late: Codable, Identifiable, Indexed {
+    static var indexes: [Index<Late>] { [Index(\.name, .readable)] }
+    var id: Int
+    var name: String
+  }
+
+  /// What was copied before the store got its first index, and so another format, is gone on with.
+  @Test(arguments: Backend.engines) func goesOnBehindAFirstIndex(_ backend: Backend) throws {
+    let store = try CareStore(backend)
+    let garage = try fill(store.garage)
+    let destination = try Place(backend == .memory ? .sqlite : .memory).open()
+    var callCount = 0
+    #expect(throws: Stop.self) {
+      try garage.copy(to: destination) { _ in
+        callCount += 1
+        if callCount == 4 { throw Stop() }
+      }
+    }
+    try garage.park(Late(id: 1, name: "late"))
+    #expect(try garage.query(Late.self).where(\.name == "late").count() == 1)
+    try garage.copy(to: destination)
+    #expect(try Driver.contents(destination) == Driver.contents(store.driver))
+    #expect(try Garage(destination).verifyIndexes().isSound)
+  }
+
+  /// Of two calls the later one goes on. The other changes nothing any more, above all not what is parked in the complete copy.
+  @Test(arguments: Backend.engines) func anEarlierCallGivesWay(_ backend: Backend) throws {
+    let store = try CareStore(backend)
+    let garage = try fill(store.garage)
+    let destination = try Place(backend == .memory ? .sqlite : .memory).open()
+    var isFirst = true
+    #expect(throws: GarageError.destinationNotEmpty(driver: destination.info.name)) {
+      try garage.copy(to: destination) { progress in
+        guard isFirst, progress.completedUnitCount > 0 else { return }
+        isFirst = false
+        try garage.copy(to: destination)
+        try Garage(destination).park(Late(id: 7, name: "parked in the copy"))
+      }
+    }
+    #expect(try Garage(destination).retrieve(Late.self, identifier: 7)?.name == "parked in the copy")
+    #expect(try Garage(destination).verify().findings.isEmpty)
+  }
+
   /// A writer that never rests does not hold it up, and what it copies is one state.
   @Test(arguments: Backend.engines)
   func copiesOneStateWhileOthersWrite(_ backend: Backend) throws {

@@ -130,12 +130,26 @@ import Testing
     #expect(try garage.count(NewLeaf.self) == 1)
   }
 
+  /// An older program has parked the object again, beside the record that counts. Both stay.
+  @Test(arguments: Backend.allCases)
+  func keepsAllRecordsOfAnObject(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(Holder(id: 1, leaf: FormerLeaf(id: "x")))
+    try garage.park(NewLeaf(id: "x", text: "new"))
+    try garage.park(FormerLeaf(id: "x", text: "old"))
+    #expect(try garage.collectGarbage(roots: [.all(Holder.self)]) == 0)
+    #expect(try garage.retrieve(NewLeaf.self, identifier: "x")?.text == "new")
+    try garage.deleteAll(Holder.self)
+    #expect(try garage.collectGarbage(roots: [.all(NewLeaf.self)]) == 0)
+    #expect(try garage.retrieve(FormerLeaf.self, identifier: "x")?.text == "old")
+  }
+
   private struct Holder: Codable, Identifiable { var id: Int, leaf: FormerLeaf }
   private struct FormerLeaf: Codable, Identifiable, TypeTagged {
-    var id: String; static var typeTag: String { "former leaf" }
+    var id: String, text = ""; static var typeTag: String { "former leaf" }
   }
   private struct NewLeaf: Codable, Identifiable, TypeTagged {
-    var id: String
+    var id: String, text = ""
     static var typeTag: String { "new leaf" }
     static var formerTypeTags: [String] { ["former leaf"] }
   }

@@ -5,23 +5,6 @@ import Testing
 
 /// Indexes that cannot take what a salvage brings over, as it comes: at no time does a query go wrong by them.
 @Suite struct SalvagedIndexTests {
-  /// The entries of a store in the order of their keys.
-  private struct OrderedSource: SalvageSource {
-    let driver: String
-    private let entries: [(key: [UInt8], value: [UInt8])]
-
-    init(_ storage: any StorageDriver) throws {
-      driver = storage.info.name
-      let contents = try Driver.contents(storage)
-      entries = contents.keys.sorted().map { (key: $0.bytes, value: contents[$0] ?? []) }
-    }
-
-    func forEachEntry(_ visit: (RawSpan, RawSpan, Bool) throws -> Void) throws -> [String] {
-      for (key, value) in entries { try visit(key.span.bytes, value.span.bytes, true) }
-      return []
-    }
-  }
-
   private struct Stop: Error {}
 
   /// A call that ends early leaves no index in use that lacks objects, and the next call completes it.

@@ -312,7 +312,28 @@ import Testing
     var id = 1
     var at: Set<Date> = []
     var events: Set<Event> = []
+    var deep: Set<Deep> = []
     struct Event: Codable, Hashable { var at: Date }
+    /// It is written in containers within one another, one of which stays open meanwhile.
+    struct Deep: Codable, Hashable {
+      var at: Date
+      var name = ""
+      init(at: Date) { self.at = at }
+
+      init(from decoder: any Decoder) throws {
+        let outer = try decoder.container(keyedBy: PlainCodingKey.self)
+        var list = try outer.nestedUnkeyedContainer(forKey: "list")
+        at = try list.nestedContainer(keyedBy: PlainCodingKey.self).decode(Date.self, forKey: "at")
+        name = try outer.decode(String.self, forKey: "name")
+      }
+      func encode(to encoder: any Encoder) throws {
+        var outer = encoder.container(keyedBy: PlainCodingKey.self)
+        var list = outer.nestedUnkeyedContainer(forKey: "list")
+        var inner = list.nestedContainer(keyedBy: PlainCodingKey.self)
+        try outer.encode(name, forKey: "name")
+        try inner.encode(at, forKey: "at")
+      }
+    }
   }
 
   /// One of them would be lost, and a set is asked whether it holds a date.
@@ -320,7 +341,10 @@ import Testing
   func datesOfASetThatAStrategyWritesAlikeAreRefused(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     let (date, later) = (Date(timeIntervalSince1970: 100), Date(timeIntervalSince1970: 100.25))
-    let logs = [Log(at: [date, later]), Log(events: [.init(at: date), .init(at: later)])]
+    let logs = [
+      Log(at: [date, later]), Log(events: [.init(at: date), .init(at: later)]),
+      Log(deep: [.init(at: date), .init(at: later)]),
+    ]
     for log in logs {
       #expect {
         try garage.withDateEncodingStrategy(.iso8601) { try garage.park(log) }

@@ -62,9 +62,9 @@ extension Garage {
   /// Imports everything in a file that ``export(to:progress:)`` wrote.
   ///
   /// Objects and values of typed keys become as they were when they were exported. Those that exist under the same identifiers
-  /// or keys are replaced; all others stay. Everything is checked before it is kept: each record by its checksum, and the file
-  /// as a whole. The import is one transaction, done completely or not at all, and other writers wait for it. No user's code
-  /// runs, neither `init(from:)` nor the hooks of keys.
+  /// or keys are replaced, also if their type, which was used by this program before, had another name in the file, or has one in
+  /// the store; all others stay. Everything is checked before it is kept: each record by its checksum, and the file as a whole. The import is one transaction, done
+  /// completely or not at all, and other writers wait for it. No user's code runs, neither `init(from:)` nor the hooks of keys.
   ///
   /// - Parameter progress: is told how many of the file's bytes are read, and again from the beginning if objects get the values
   ///   of one another in a unique index. An error that it throws ends the call, and so does cancelling the task. Nothing is
@@ -96,7 +96,11 @@ extension Garage {
     try withWriteAccess { access in
       // Opened inside the transaction, because that may be tried again.
       let path = try url.exchangePath(.read)
-      if makesRoom { try StoreImport(access, ExchangeFile(reading: path)).makeRoom() }
+      let hasOtherNames =
+        try ExchangeFile.isRegular(path) && StoreImport.mayHaveOtherNames(ExchangeFile(reading: path))
+      if makesRoom || hasOtherNames {
+        try StoreImport(access, ExchangeFile(reading: path)).makeRoom(removesReplaced: makesRoom)
+      }
       return try StoreImport(access, ExchangeFile(reading: path)).run(progress)
     }
   }

@@ -61,16 +61,27 @@ struct StoreImport {
     return digests
   }
 
-  /// Removes the objects that the file has others for.
-  func makeRoom() throws {
+  /// Whether objects in the file may have records under other tags in the store, because their types had these before.
+  static func mayHaveOtherNames(_ file: ExchangeFile) throws -> Bool {
+    var names = OtherNames()
+    // What a type that was not met yet was called is not known.
+    return try tagDigests(in: file).contains { tag in (try? names.tags(beside: tag))?.count ?? 1 > 1 }
+  }
+
+  /// Removes the objects that the file has others for, where they stand under other tags.
+  ///
+  /// - Parameter removesReplaced: whether those are removed as well that stand under the same ones.
+  func makeRoom(removesReplaced: Bool) throws {
     var reading = self
+    var names = OtherNames()
     var keys: [StorageKey] = []
     func take(_ bytes: ArraySlice<UInt8>) throws -> Bool {
       reading.lineNumber += 1
       if let line = ExchangeLine(bytes), line[text: "type"] != nil,
         case .record(let key, _, _)? = try reading.entry(of: line)
       {
-        keys.append(key)
+        keys += (try? names.keys(beside: key)) ?? []
+        if removesReplaced { keys.append(key) }
       }
       return false
     }

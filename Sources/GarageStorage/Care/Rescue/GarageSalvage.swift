@@ -83,6 +83,13 @@ private struct BringingOver {
   /// The tags of records that are put without entries, because indexes did not take one of them. These indexes are
   /// completed once, at the end.
   private var unindexedTags: Set<UInt64> = []
+  private var names = OtherNames()
+  /// The records of the last state whose objects may have others, under other names of their types. If the lost store had both,
+  /// both come over.
+  private var named: Set<StorageKey> = []
+  /// The tags of records that came when it was not known that their objects may have others. They are taken for records of the
+  /// lost store.
+  private var namelessTags: Set<UInt64> = []
   /// The indexes that were emptied in the present transaction.
   private var emptiedIndexes: Set<UInt64> = []
   var report = SalvageReport()
@@ -151,7 +158,18 @@ private struct BringingOver {
     _ entry: AdmittedEntry, _ key: StorageKey, _ summary: RecordSummary, _ isOfLastState: Bool,
     _ access: WriteAccess
   ) throws {
-    let present = try timeOfRecord(key, access)
+    let possible = (try? names.keys(beside: key)) ?? []
+    if possible.isEmpty {
+      namelessTags.insert(KeyLayout.tag(inRecordKey: key.bytes.span.bytes))
+    } else if isOfLastState {
+      named.insert(key)
+    }
+    let others = try possible.filter { other in
+      let bytes = other.bytes.span.bytes
+      return try !named.contains(other) && !namelessTags.contains(KeyLayout.tag(inRecordKey: bytes))
+        && access.transaction.contains(bytes)
+    }
+    let present = try ([key] + others).compactMap { try timeOfRecord($0, access) }.max()
     if !isOfLastState {
       if present != nil && !older.contains(key) { return }
       if older.insert(key).inserted {
@@ -167,9 +185,15 @@ private struct BringingOver {
       report.objectCount += 1
     }
     if let present, present >= summary.modificationTime { return }
+    // The same object under another name of its type.
+    if !others.isEmpty { try access.removeRecords(others) }
     let tag = KeyLayout.tag(inRecordKey: key.bytes.span.bytes)
     if unindexedTags.contains(tag) { return try putUnindexed(entry, tag, access) }
-    do { try access.admit(entry) } catch {
+    do {
+      try access.admit(entry)
+      // Indexes that were emptied may have entries again, if records under several tags have some in one.
+      emptiedIndexes = []
+    } catch {
       // The checksum says that the record is undamaged. But an index may need more for it: its shape, which is lost or comes
       // later in the pages; or that an object that has the same unique value gets its own later value first.
       switch error {
@@ -203,6 +227,8 @@ private struct BringingOver {
   /// objects share a value: the report says so.
   mutating func completeIndexes() throws {
     do {
+      // One that somebody else completed before the shapes of all records were there lacks their values.
+      try garage.repairIndexes()
       while try garage.fillIndexes() != nil {}
     } catch GarageError.notUnique(let index, let value, let existing) {
       report.notes.append(
