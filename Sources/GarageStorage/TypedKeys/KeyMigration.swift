@@ -94,8 +94,8 @@ extension GarageWriting {
   /// Moves entries of `UserDefaults` into the garage, all in one transaction.
   ///
   /// Missing entries are skipped. A key that already has a value keeps it. The old entries are removed after everything is
-  /// committed; while changes stay unsaved, that is at ``Garage/save()``. Migrating again does nothing, so the call may stand
-  /// at the beginning of a program.
+  /// committed; while changes stay unsaved, that is at ``Garage/save()``, but at once if the key's value is saved already.
+  /// Migrating again does nothing, so the call may stand at the beginning of a program.
   ///
   /// - Throws: ``GarageError/failedToMigrate(entry:key:reason:)``, the errors of the processors, and as ``set(_:value:)``.
   ///   Nothing is moved or removed then.
