@@ -96,7 +96,8 @@ package struct TypeSurvey: Sendable {
       known.add(found)
       guard !known.surveyed.contains(TypeAddress(type)) else { return }
       known.surveyedByNew.insert(TypeAddress(type))
-      known.objects[TypeAddress(type)] = [objects]
+      // Beside those that another thread has just found in a store.
+      known.objects[TypeAddress(type), default: []].append(objects)
     }
   }
 
